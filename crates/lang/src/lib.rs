@@ -1,0 +1,3 @@
+//! The `.tp` language.
+
+pub mod syntax;

@@ -1,0 +1,3 @@
+//! The text of a program and its shape: characters to tokens to tree, and back to text.
+
+pub mod ast;
