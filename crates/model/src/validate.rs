@@ -103,13 +103,6 @@ struct LockState {
     readers: FxHashSet<Strand>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct FinishState {
-    /// Tasks and nested finishes of tasks not yet done, counted transitively through `enclosing`.
-    running: u64,
-    enclosing: Option<Finish>,
-}
-
 /// Checks a stream of events, one by one.
 #[derive(Debug)]
 pub struct Validator {
@@ -121,7 +114,9 @@ pub struct Validator {
     made: FxHashSet<Promise>,
     set: FxHashSet<Promise>,
     flags: FxHashSet<Flag>,
-    finishes: FxHashMap<Finish, FinishState>,
+    /// How many tasks directly inside each finish are running. That is enough: a task cannot end
+    /// while a finish of its own is open, so it stands for all that its own finishes wait for.
+    running: FxHashMap<Finish, u64>,
     isolated: Option<Strand>,
     arrived: FxHashSet<(Barrier, Strand)>,
     allocated: FxHashSet<Region>,
@@ -142,7 +137,7 @@ impl Validator {
             made: FxHashSet::default(),
             set: FxHashSet::default(),
             flags: FxHashSet::default(),
-            finishes: FxHashMap::default(),
+            running: FxHashMap::default(),
             isolated: None,
             arrived: FxHashSet::default(),
             allocated: FxHashSet::default(),
@@ -185,17 +180,10 @@ impl Validator {
             },
             Op::End => self.end(strand),
             Op::FinishBegin(finish) => {
-                if self.finishes.contains_key(&finish) {
+                if self.running.contains_key(&finish) {
                     return Err(Violation::FinishReused(finish));
                 }
-                let enclosing = self.innermost_finish(strand);
-                self.finishes.insert(
-                    finish,
-                    FinishState {
-                        running: 0,
-                        enclosing,
-                    },
-                );
+                self.running.insert(finish, 0);
                 self.state(strand).blocks.push(Block::Finish(finish));
                 Ok(())
             }
@@ -203,7 +191,7 @@ impl Validator {
                 if self.state(strand).blocks.last() != Some(&Block::Finish(finish)) {
                     return Err(Violation::FinishNotInnermost(finish));
                 }
-                let running = self.finishes[&finish].running;
+                let running = self.running[&finish];
                 if running > 0 {
                     return Err(Violation::FinishTooEarly(finish, running));
                 }
@@ -381,10 +369,9 @@ impl Validator {
         Ok(())
     }
 
-    fn count_running(&mut self, mut finish: Option<Finish>, by: i64) {
-        while let Some(state) = finish.and_then(|finish| self.finishes.get_mut(&finish)) {
-            state.running = state.running.saturating_add_signed(by);
-            finish = state.enclosing;
+    fn count_running(&mut self, finish: Option<Finish>, by: i64) {
+        if let Some(running) = finish.and_then(|finish| self.running.get_mut(&finish)) {
+            *running = running.saturating_add_signed(by);
         }
     }
 }
