@@ -130,9 +130,9 @@ pub(crate) enum Instruction {
         procedure: u32,
         site: Site,
     },
-    Return,
 
-    // Steps.
+    // Steps. The return from a strand's first frame is the strand's end; any other is local.
+    Return(Site),
     Read(Site, ReadKind),
     Write(Site),
     Alloc(Site),

@@ -9,6 +9,9 @@ use crate::constructs::Effects;
 use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
 use crate::syntax::ast::*;
 
+/// How many names one procedure may bind at a time: each strand it starts gets a copy.
+const MAX_SLOTS: u32 = 1000;
+
 /// How many cells all `shared` declarations may take together.
 const MAX_CELLS: i64 = 1 << 24;
 
@@ -255,6 +258,16 @@ impl Compiler<'_> {
                 pending.append(&mut self.body.deferred);
             }
             self.code.procedures[index].slots = slots;
+            if slots > MAX_SLOTS {
+                self.errors.add(
+                    Diagnostic::new(
+                        format!("`{}` binds {slots} names at a time", name.text),
+                        name.span,
+                        format!("the most is {MAX_SLOTS}"),
+                    )
+                    .help("use a shared array, or blocks and procedures of their own"),
+                );
+            }
         }
     }
 
@@ -296,7 +309,7 @@ impl Compiler<'_> {
         let end = self.site(closing_brace(body));
         self.emit(match self.body.is_strand {
             true => Instruction::End(end),
-            false => Instruction::Return,
+            false => Instruction::Return(end),
         });
     }
 
@@ -384,7 +397,7 @@ impl Compiler<'_> {
                 self.close_enclosing();
                 self.emit(match self.body.is_strand {
                     true => Instruction::End(site),
-                    false => Instruction::Return,
+                    false => Instruction::Return(site),
                 });
             }
         }

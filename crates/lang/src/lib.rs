@@ -4,10 +4,16 @@ mod code;
 mod compile;
 mod constructs;
 mod diagnostic;
+mod machine;
 mod program;
+mod run;
+mod schedule;
 pub mod syntax;
 
 pub use code::Value;
 pub use constructs::Construct;
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
+pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;
+pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting};
+pub use schedule::{CannotFollow, NotASchedule, RecordedSchedule, Schedule};
