@@ -224,6 +224,11 @@ impl State {
         &self.memory
     }
 
+    /// Whether some strand was ended by an error.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.strands.contains(&Slot::Failed)
+    }
+
     pub(crate) fn holder(&self, lock: Lock) -> Option<Strand> {
         self.locks.get(lock.index()).copied().flatten()
     }
@@ -418,6 +423,16 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// The names of all strands, by number.
+    pub(crate) fn strand_names(&self) -> Vec<String> {
+        let tables = Tables {
+            strands: self.numbers.strands.clone(),
+            ..Tables::default()
+        };
+        let strands = 0..tables.strands.len() as u32;
+        strands.map(|s| tables.strand_name(Strand(s))).collect()
+    }
+
     /// A started strand's child, by its place among its siblings.
     pub(crate) fn child(&self, state: &State, parent: Strand, ordinal: u32) -> Option<Strand> {
         [Start::Async, Start::Future, Start::Fork]
@@ -481,11 +496,6 @@ impl<'p> Machine<'p> {
     /// The step a live strand stands before, and the object it is about.
     pub(crate) fn next_step(&self, standing: &Standing) -> (Instruction, Value) {
         (self.next_instruction(standing), standing.top())
-    }
-
-    /// Whether a strand's next `isolated` is inside one it is in already.
-    pub(crate) fn is_nested_isolated(&self, standing: &Standing) -> bool {
-        standing.isolated > 0
     }
 
     /// Where a strand stands in the source; none for a strand in the middle of a long computation.
