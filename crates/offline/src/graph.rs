@@ -105,7 +105,7 @@ struct StrandState {
     last: Option<Node>,
     /// Whether the last node is a run of accesses, which further accesses may join.
     accessing: bool,
-    /// The finishes this strand is inside of, innermost last; those it inherited first.
+    /// The finishes this strand has open, innermost last, behind the one it was started in.
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task.
     waited_for_by: Option<Finish>,
@@ -185,14 +185,11 @@ impl Builder {
             Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
                 let is_task = !matches!(op, Op::Fork(_));
                 let parent = self.strands.entry(strand).or_default();
-                let finishes = match is_task {
-                    true => parent.finishes.clone(),
-                    false => Vec::new(),
-                };
+                let innermost = parent.finishes.last().copied().filter(|_| is_task);
                 let child = self.strands.entry(child).or_default();
                 child.last = Some(node);
-                child.waited_for_by = finishes.last().copied();
-                child.finishes = finishes;
+                child.waited_for_by = innermost;
+                child.finishes.extend(innermost);
             }
             Op::End => {
                 self.ends.insert(strand, node);
