@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Snippet};
 use deadheat_lang::Diagnostics;
-use deadheat_model::SourcePosition;
+use deadheat_model::{AccessKind, SourcePosition};
 
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
 use crate::guarantee::counted;
@@ -65,19 +65,17 @@ impl<'s> Renderer<'s> {
         for race in report.races.iter().take(MAX_SHOWN) {
             let more = match race.count {
                 1 => String::new(),
-                n => format!(" ({} pairs of accesses)", n),
+                n => format!(" ({n} pairs of accesses)"),
             };
-            let title = format!("race on `{}`{more}", race.location);
-            let group = self.race(title, &race.first, &race.second);
+            let group = self.race(&race.location, &race.first, &race.second, &more);
             self.add(&mut text, group);
         }
         if let Some(error) = &report.error {
-            let title = format!("error: {}", error.message);
-            let group = self.error(title, error);
+            let group = self.error(error.message.clone(), error);
             self.add(&mut text, group);
         }
         if let Some(deadlock) = &report.deadlock {
-            let group = self.deadlock("deadlock: nobody can go on".to_string(), deadlock);
+            let group = self.deadlock("nobody can go on", deadlock);
             self.add(&mut text, group);
         }
         self.explored(report, &mut text);
@@ -112,13 +110,12 @@ impl<'s> Renderer<'s> {
             .iter()
             .filter(|race| !shown(&race.first, &race.second, &race.location));
         for race in others.take(MAX_SHOWN) {
-            let title = format!("race on `{}` in another schedule", race.location);
-            let group = self.race(title, &race.first, &race.second);
+            let elsewhere = ", in another schedule";
+            let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.element(schedule_note(&race.schedule)));
         }
         if let (Some((deadlock, schedule)), None) = (&explored.deadlock, &report.deadlock) {
-            let title = "deadlock in another schedule: nobody can go on".to_string();
-            let group = self.deadlock(title, deadlock);
+            let group = self.deadlock("nobody can go on, in another schedule", deadlock);
             self.add(text, group.element(schedule_note(schedule)));
         }
         for (error, schedule) in &explored.errors {
@@ -126,18 +123,30 @@ impl<'s> Renderer<'s> {
             if here.is_some_and(|e| e.position == error.position) {
                 continue;
             }
-            let title = format!("error in another schedule: {}", error.message);
+            let title = format!("{}, in another schedule", error.message);
             let group = self.error(title, error);
             self.add(text, group.element(schedule_note(schedule)));
         }
     }
 
-    fn race(&self, title: String, first: &AccessReport, second: &AccessReport) -> Group<'_> {
+    fn race(
+        &self,
+        location: &str,
+        first: &AccessReport,
+        second: &AccessReport,
+        more: &str,
+    ) -> Group<'_> {
+        let done = |access: &AccessReport| match access.access {
+            AccessKind::Read => format!("read by {}", access.task),
+            AccessKind::Write => format!("written by {}", access.task),
+        };
+        let (first_done, second_done) = (done(first), done(second));
+        let title = format!("`{location}` is {first_done} and {second_done} in no order{more}");
         let mark = |access: &AccessReport| {
             let label = format!("{} by {}", access.access, access.task);
             self.mark(AnnotationKind::Primary, range(access.position), &label)
         };
-        let title = race_level().primary_title(title);
+        let title = named("race").primary_title(title);
         // One place that races with itself, in two tasks, is marked once.
         let marks = match first.position == second.position {
             true => {
@@ -158,16 +167,16 @@ impl<'s> Renderer<'s> {
         if let Some(first) = error.first_set {
             marks.push(self.mark(AnnotationKind::Context, range(first), "set first here"));
         }
-        let title = Level::ERROR.no_name().primary_title(title);
+        let title = Level::ERROR.primary_title(title);
         self.group(Group::with_title(title), marks)
     }
 
-    fn deadlock(&self, title: String, deadlock: &DeadlockReport) -> Group<'_> {
+    fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
         let marks = deadlock.waiting.iter().take(MAX_SHOWN).map(|waiting| {
             let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
             self.mark(AnnotationKind::Primary, range(waiting.position), &label)
         });
-        let title = Level::ERROR.no_name().primary_title(title);
+        let title = named("deadlock").primary_title(title);
         self.group(Group::with_title(title), marks)
     }
 
@@ -196,8 +205,9 @@ impl<'s> Renderer<'s> {
     }
 }
 
-fn race_level() -> Level<'static> {
-    Level::ERROR.no_name()
+/// The level of a finding, by what it is called.
+fn named(name: &'static str) -> Level<'static> {
+    Level::ERROR.with_name(Some(name))
 }
 
 fn range(position: SourcePosition) -> Range<usize> {
