@@ -182,6 +182,8 @@ pub(crate) struct Variable {
     /// The number of elements, for an array.
     pub(crate) length: Option<u32>,
     pub(crate) initial: i64,
+    /// Whether what it holds can change what happens.
+    pub(crate) matters: bool,
 }
 
 impl Variable {
@@ -210,9 +212,24 @@ pub(crate) struct Code {
     /// Names and tokens at the start.
     pub(crate) semaphores: Vec<(String, u64)>,
     pub(crate) events: Vec<String>,
+    /// Whether what cells made by `alloc` hold can change what happens.
+    pub(crate) heap_matters: bool,
 }
 
 impl Code {
+    /// How many names the frame of the procedure around an address has.
+    pub(crate) fn slots_at(&self, address: Address) -> u32 {
+        let index = self.procedures.partition_point(|p| p.entry <= address);
+        let procedure = index.checked_sub(1).and_then(|i| self.procedures.get(i));
+        procedure.map_or(0, |procedure| procedure.slots)
+    }
+
+    /// Whether what a cell holds can change what happens.
+    pub(crate) fn matters(&self, cell: u32) -> bool {
+        self.variable_of(cell)
+            .map_or(self.heap_matters, |variable| variable.matters)
+    }
+
     /// The variable a declared cell belongs to.
     pub(crate) fn variable_of(&self, cell: u32) -> Option<&Variable> {
         if cell >= self.cells {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::code::{Code, Instruction, Procedure, Start, Value, Variable, Wanted};
 use crate::constructs::Effects;
 use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
+use crate::flow::{Binding, Flow, Flows, Store};
 use crate::syntax::ast::*;
 
 /// How many names one procedure may bind at a time: each strand it starts gets a copy.
@@ -36,7 +37,7 @@ pub(crate) fn compile(
     };
     compiler.declare(program);
     compiler.procedures(program);
-    compiler.flows.mark_control_reads(&mut compiler.code);
+    compiler.flows.mark(&mut compiler.code);
     compiler.errors.finish(compiler.code)
 }
 
@@ -76,19 +77,6 @@ struct Body {
     enclosing: Vec<Enclosing>,
     /// A strand's body ends the strand on `return`; a procedure's returns to its caller.
     is_strand: bool,
-    /// Bodies of strands started here, to be placed behind this one.
-    deferred: Vec<Deferred>,
-}
-
-/// The body of a strand, with the names it sees.
-struct Deferred {
-    /// The instruction that starts it.
-    start: usize,
-    block: Block,
-    locals: Vec<(String, Span, u32, Binding)>,
-    next_slot: u32,
-    wrap_in_finish: Option<Site>,
-    end: Site,
 }
 
 struct Compiler<'s> {
@@ -208,6 +196,7 @@ impl Compiler<'_> {
                 base: self.code.cells,
                 length: Some(1),
                 initial,
+                matters: true,
             });
             return;
         }
@@ -217,6 +206,7 @@ impl Compiler<'_> {
             base: self.code.cells,
             length: length.map(|length| length as u32),
             initial,
+            matters: true,
         });
         self.code.cells += cells as u32;
     }
@@ -251,58 +241,8 @@ impl Compiler<'_> {
             self.code.procedures[index].entry = self.here();
             self.block(body);
             self.leave_body(body);
-            let mut slots = self.body.slots;
-            let mut pending = std::mem::take(&mut self.body.deferred);
-            while let Some(deferred) = pending.pop() {
-                slots = slots.max(self.strand_body(deferred));
-                pending.append(&mut self.body.deferred);
-            }
-            self.code.procedures[index].slots = slots;
-            if slots > MAX_SLOTS {
-                self.errors.add(
-                    Diagnostic::new(
-                        format!("`{}` binds {slots} names at a time", name.text),
-                        name.span,
-                        format!("the most is {MAX_SLOTS}"),
-                    )
-                    .help("use a shared array, or blocks and procedures of their own"),
-                );
-            }
+            self.code.procedures[index].slots = self.body.slots;
         }
-    }
-
-    /// Compiles the body of a strand; gives the slots it uses.
-    fn strand_body(&mut self, deferred: Deferred) -> u32 {
-        self.body = Body {
-            is_strand: true,
-            next_slot: deferred.next_slot,
-            slots: deferred.next_slot,
-            ..Body::default()
-        };
-        for (name, span, slot, binding) in deferred.locals {
-            self.body.locals.push(Local {
-                name,
-                span,
-                slot,
-                binding,
-                depth: 0,
-            });
-        }
-        let here = self.here();
-        if let Some(Instruction::Start { body, .. }) =
-            self.code.instructions.get_mut(deferred.start)
-        {
-            *body = here;
-        }
-        if let Some(site) = deferred.wrap_in_finish {
-            self.emit(Instruction::FinishBegin(site));
-            self.body.enclosing.push(Enclosing::Finish(site));
-        }
-        self.body.depth = 1;
-        self.block(&deferred.block);
-        self.close_enclosing();
-        self.emit(Instruction::End(deferred.end));
-        self.body.slots
     }
 
     fn leave_body(&mut self, body: &Block) {
@@ -340,8 +280,10 @@ impl Compiler<'_> {
         match &statement.kind {
             StatementKind::Let(name, init) => self.let_statement(name, init, statement.span),
             StatementKind::Store(place, value) => {
-                self.expr(value);
-                self.store(place, statement.span);
+                let flow = self.expr(value);
+                if let Some(store) = self.store(place, statement.span) {
+                    self.flows.write(store, flow);
+                }
             }
             StatementKind::If {
                 branches,
@@ -358,7 +300,8 @@ impl Compiler<'_> {
             StatementKind::Async(block) => self.start(Start::Async, block, statement.span),
             StatementKind::Fork(name, block) => {
                 self.start(Start::Fork, block, statement.span);
-                self.bind(name);
+                let binding = self.bind(name);
+                self.flows.reaches(binding, Flow::from_handle());
             }
             StatementKind::AsyncCall(name, arguments) => {
                 if let Some(procedure) = self.call(name, arguments) {
@@ -388,7 +331,8 @@ impl Compiler<'_> {
             }
             StatementKind::Operation(operation, name) => self.operation(*operation, name, site),
             StatementKind::Assert(condition) => {
-                self.expr(condition);
+                let flow = self.expr(condition);
+                self.flows.depend_on(flow);
                 let site = self.site_of(condition);
                 self.emit(Instruction::Assert(site));
             }
@@ -421,7 +365,8 @@ impl Compiler<'_> {
             }
             Init::Future(block) => self.start(Start::Future, block, span),
         }
-        self.bind(name);
+        let binding = self.bind(name);
+        self.flows.reaches(binding, Flow::from_handle());
     }
 
     fn if_statement(&mut self, branches: &[(Expr, Block)], otherwise: Option<&Block>) {
@@ -471,24 +416,27 @@ impl Compiler<'_> {
         self.body.depth -= 1;
     }
 
+    /// The strand's body follows in place; who starts it jumps over it.
     fn start(&mut self, how: Start, block: &Block, span: Span) {
         let site = self.site(span);
-        let start = self.emit(Instruction::Start { how, body: 0, site });
+        let body = self.here() + 2;
+        self.emit(Instruction::Start { how, body, site });
+        let over = self.emit(Instruction::Jump(0));
+        let is_strand = std::mem::replace(&mut self.body.is_strand, true);
+        let enclosing = std::mem::take(&mut self.body.enclosing);
+        let end = self.site(closing_brace(block));
         // A thread is not part of any finish of its parent's, so tasks it starts are waited for
         // before it ends, as `main`'s are.
-        let wrap = how == Start::Fork && self.effects.of_block(block).starts_tasks;
-        let end = self.site(closing_brace(block));
-        let locals = self.body.locals.iter();
-        self.body.deferred.push(Deferred {
-            start,
-            block: block.clone(),
-            locals: locals
-                .map(|l| (l.name.clone(), l.span, l.slot, l.binding))
-                .collect(),
-            next_slot: self.body.next_slot,
-            wrap_in_finish: wrap.then_some(end),
-            end,
-        });
+        if how == Start::Fork && self.effects.of_block(block).starts_tasks {
+            self.emit(Instruction::FinishBegin(end));
+            self.body.enclosing.push(Enclosing::Finish(end));
+        }
+        self.block(block);
+        self.close_enclosing();
+        self.emit(Instruction::End(end));
+        self.body.is_strand = is_strand;
+        self.body.enclosing = enclosing;
+        self.land(over);
     }
 
     fn call(&mut self, name: &Name, arguments: &[Expr]) -> Option<u32> {
@@ -552,7 +500,9 @@ impl Compiler<'_> {
             Operation::Clear => (Wanted::Event, Instruction::Clear(site)),
             Operation::Join => (Wanted::Thread, Instruction::Join(site)),
         };
-        if let Some(slot) = self.local(&name.text).map(|local| local.slot) {
+        if let Some(local) = self.local(&name.text) {
+            let (slot, binding) = (local.slot, local.binding);
+            self.flows.depend_on(Flow::from_binding(binding));
             self.emit(Instruction::Load(slot));
             let site = self.site(name.span);
             self.emit(Instruction::Check(wanted, site));
@@ -597,8 +547,8 @@ impl Compiler<'_> {
     // Places and expressions.
 
     /// The statement's span starts where the place does.
-    fn store(&mut self, place: &Place, statement: Span) {
-        match place {
+    fn store(&mut self, place: &Place, statement: Span) -> Option<Store> {
+        let (store, span) = match place {
             Place::Name(name) => {
                 if let Some(bound) = self.local(&name.text).map(|local| local.span) {
                     self.errors.add(
@@ -610,27 +560,20 @@ impl Compiler<'_> {
                         .also(bound, "bound here")
                         .help("declare it as `shared`, or use another `let` in a block of its own"),
                     );
-                    return;
+                    return None;
                 }
-                self.variable(name);
-                let site = self.site(name.span);
-                self.emit(Instruction::Write(site));
+                (self.variable(name), name.span)
             }
-            Place::Element(name, index) => {
-                self.element(name, index);
-                let site = self.site(statement.to(index.span));
-                self.emit(Instruction::Write(site));
-            }
-            Place::Deref(name) => {
-                self.deref(name);
-                let site = self.site(statement.to(name.span));
-                self.emit(Instruction::Write(site));
-            }
-        }
+            Place::Element(name, index) => (self.element(name, index), statement.to(index.span)),
+            Place::Deref(name) => (self.deref(name), statement.to(name.span)),
+        };
+        let site = self.site(span);
+        self.emit(Instruction::Write(site));
+        store
     }
 
     /// Pushes the cell of a scalar variable.
-    fn variable(&mut self, name: &Name) {
+    fn variable(&mut self, name: &Name) -> Option<Store> {
         match self.globals.get(&name.text) {
             Some(&(Global::Variable(index), declared)) => {
                 let variable = &self.code.variables[index as usize];
@@ -647,6 +590,7 @@ impl Compiler<'_> {
                     );
                 }
                 self.emit(Instruction::Push(Value::Cell(base)));
+                return Some(Store::Variable(index));
             }
             Some(&(Global::Object(value), declared)) => self.errors.add(
                 Diagnostic::new(
@@ -658,23 +602,25 @@ impl Compiler<'_> {
             ),
             None => self.unknown(name),
         }
+        None
     }
 
     /// Pushes the cell of an array's element.
-    fn element(&mut self, name: &Name, index: &Expr) {
+    fn element(&mut self, name: &Name, index: &Expr) -> Option<Store> {
         self.control_expr(index);
         let site = self.site_of(index);
         if let Some(bound) = self.local(&name.text).map(|local| local.span) {
             self.errors.add(not_an_array(name, bound));
-            return;
+            return None;
         }
         match self.globals.get(&name.text) {
-            Some(&(Global::Variable(variable), declared)) => {
-                let variable = &self.code.variables[variable as usize];
+            Some(&(Global::Variable(index), declared)) => {
+                let variable = &self.code.variables[index as usize];
                 let base = variable.base;
                 match variable.length {
                     Some(length) => {
                         self.emit(Instruction::Element { base, length, site });
+                        return Some(Store::Variable(index));
                     }
                     None => self.errors.add(not_an_array(name, declared)),
                 }
@@ -682,15 +628,18 @@ impl Compiler<'_> {
             Some(&(Global::Object(_), declared)) => self.errors.add(not_an_array(name, declared)),
             None => self.unknown(name),
         }
+        None
     }
 
     /// Pushes the cell that a name refers to.
-    fn deref(&mut self, name: &Name) {
-        if let Some(slot) = self.local(&name.text).map(|local| local.slot) {
+    fn deref(&mut self, name: &Name) -> Option<Store> {
+        if let Some(local) = self.local(&name.text) {
+            let (slot, binding) = (local.slot, local.binding);
+            self.flows.depend_on(Flow::from_binding(binding));
             self.emit(Instruction::Load(slot));
             let site = self.site(name.span);
             self.emit(Instruction::Check(Wanted::Cell, site));
-            return;
+            return Some(Store::Heap);
         }
         match self.globals.get(&name.text) {
             Some(&(_, declared)) => self.errors.add(
@@ -704,6 +653,7 @@ impl Compiler<'_> {
             ),
             None => self.unknown(name),
         }
+        None
     }
 
     fn expr(&mut self, expr: &Expr) -> Flow {
@@ -724,7 +674,7 @@ impl Compiler<'_> {
     }
 
     fn place(&mut self, place: &Place, span: Span) -> Flow {
-        match place {
+        let store = match place {
             Place::Name(name) => {
                 if let Some(local) = self.local(&name.text) {
                     let (slot, binding) = (local.slot, local.binding);
@@ -733,15 +683,16 @@ impl Compiler<'_> {
                 }
                 if let Some(&(Global::Object(value), _)) = self.globals.get(&name.text) {
                     self.emit(Instruction::Push(value));
-                    return Flow::default();
+                    return Flow::from_handle();
                 }
-                self.variable(name);
+                self.variable(name)
             }
             Place::Element(name, index) => self.element(name, index),
             Place::Deref(name) => self.deref(name),
-        }
+        };
         let site = self.site(span);
-        Flow::from_read(self.emit(Instruction::Read(site, ReadKind::Data)))
+        let read = self.emit(Instruction::Read(site, ReadKind::Data));
+        store.map_or_else(Flow::default, |store| self.flows.read(read, store))
     }
 
     fn binary(&mut self, expr: &Expr, operator: BinaryOperator, left: &Expr, right: &Expr) -> Flow {
@@ -764,12 +715,15 @@ impl Compiler<'_> {
                 self.emit(Instruction::Push(Value::Int(!is_and as i64)));
                 self.land(end);
             }
+            BinaryOperator::Divide | BinaryOperator::Remainder => {
+                let divisor = self.expr(right);
+                self.flows.depend_on(divisor.clone());
+                flow.join(divisor);
+                self.emit(Instruction::Binary(operator, right_site));
+            }
             _ => {
                 flow.join(self.expr(right));
-                let site = match operator {
-                    BinaryOperator::Divide | BinaryOperator::Remainder => right_site,
-                    _ => self.site_of(expr),
-                };
+                let site = self.site_of(expr);
                 self.emit(Instruction::Binary(operator, site));
             }
         }
@@ -823,6 +777,19 @@ impl Compiler<'_> {
             self.errors.add(error.also(first, "first bound here"));
         }
         let slot = self.slot();
+        if slot == MAX_SLOTS {
+            let error = Diagnostic::new(
+                format!("more than {MAX_SLOTS} names are bound at a time"),
+                name.span,
+                "one too many",
+            );
+            let help = "use a shared array, or blocks and procedures of their own";
+            self.errors.add(error.help(help));
+        }
+        // Keeping them would make looking up names slow.
+        if slot >= MAX_SLOTS {
+            return slot;
+        }
         self.body.locals.push(Local {
             name: name.text.clone(),
             span: name.span,
@@ -891,81 +858,6 @@ impl Compiler<'_> {
         });
         self.sites.insert(span, site);
         site
-    }
-}
-
-/// Where a name's value comes from.
-type Binding = u32;
-
-/// The reads and names that make up a value.
-#[derive(Default)]
-struct Flow {
-    reads: Vec<usize>,
-    bindings: Vec<Binding>,
-}
-
-impl Flow {
-    fn from_read(instruction: usize) -> Flow {
-        Flow {
-            reads: vec![instruction],
-            bindings: Vec::new(),
-        }
-    }
-
-    fn from_binding(binding: Binding) -> Flow {
-        Flow {
-            reads: Vec::new(),
-            bindings: vec![binding],
-        }
-    }
-
-    fn join(&mut self, mut other: Flow) {
-        self.reads.append(&mut other.reads);
-        self.bindings.append(&mut other.bindings);
-    }
-}
-
-/// How values flow through local names and parameters into decisions.
-#[derive(Default)]
-struct Flows {
-    /// By binding: what its value is made of. A parameter has one flow per call.
-    sources: Vec<Flow>,
-    /// By procedure and position.
-    parameters: Vec<Vec<Binding>>,
-    /// What reaches a condition, a loop's bound or an index.
-    decisions: Flow,
-}
-
-impl Flows {
-    fn bind(&mut self) -> Binding {
-        self.sources.push(Flow::default());
-        (self.sources.len() - 1) as Binding
-    }
-
-    fn reaches(&mut self, binding: Binding, flow: Flow) {
-        self.sources[binding as usize].join(flow);
-    }
-
-    fn decide(&mut self, flow: Flow) {
-        self.decisions.join(flow);
-    }
-
-    /// Every read whose value reaches a decision, through however many names, is a control read.
-    fn mark_control_reads(&self, code: &mut Code) {
-        let mut seen = vec![false; self.sources.len()];
-        let mut pending = vec![&self.decisions];
-        while let Some(flow) = pending.pop() {
-            for &read in &flow.reads {
-                if let Instruction::Read(_, kind) = &mut code.instructions[read] {
-                    *kind = ReadKind::Control;
-                }
-            }
-            for &binding in &flow.bindings {
-                if !std::mem::replace(&mut seen[binding as usize], true) {
-                    pending.push(&self.sources[binding as usize]);
-                }
-            }
-        }
     }
 }
 

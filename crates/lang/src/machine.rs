@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use deadheat_model::{
@@ -18,6 +19,8 @@ use deadheat_model::{
 use rustc_hash::FxHashMap;
 
 use crate::code::{Address, Code, Instruction, Start, Value, Wanted};
+use crate::digest::digest;
+use crate::liveness::live_slots;
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 
 /// How many values a strand's stack may hold: what stops a recursion without end.
@@ -148,8 +151,11 @@ struct Frame {
 }
 
 /// Where a strand stands.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Standing {
+    /// A digest of all below, when the machine keeps them: states are compared far more often than
+    /// a strand moves.
+    digest: u128,
     pc: Address,
     /// The frames' local names and operands.
     stack: Vec<Value>,
@@ -163,6 +169,12 @@ pub(crate) struct Standing {
     cells: u32,
     promises: u32,
     finishes: u32,
+}
+
+impl Hash for Standing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest.hash(state);
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -282,6 +294,14 @@ impl Standing {
         std::iter::once(self.pc).chain(returns)
     }
 
+    fn renew_digest(&mut self) {
+        self.digest = digest((
+            (self.pc, &self.stack, &self.frames),
+            (self.finish, self.isolated, &self.failure),
+            (self.children, self.cells, self.promises, self.finishes),
+        ));
+    }
+
     fn base(&self) -> usize {
         self.frames.last().map_or(0, |frame| frame.base as usize)
     }
@@ -315,6 +335,9 @@ struct Numbers {
 pub(crate) struct Machine<'p> {
     pub(crate) code: &'p Code,
     numbers: Numbers,
+    /// Whether states are made to be compared: digests kept, names that are dead cleared.
+    comparing: Option<Vec<u64>>,
+    forgetful: bool,
 }
 
 impl<'p> Machine<'p> {
@@ -334,7 +357,48 @@ impl<'p> Machine<'p> {
                 promises: FxHashMap::default(),
                 finishes: FxHashMap::default(),
             },
+            comparing: None,
+            forgetful: false,
         }
+    }
+
+    /// A machine whose states are compared by their hashes.
+    pub(crate) fn for_comparing(code: &'p Code) -> Machine<'p> {
+        Machine {
+            comparing: Some(live_slots(code)),
+            ..Machine::new(code)
+        }
+    }
+
+    /// From now on, values that cannot change what happens are not kept: a cell that does not
+    /// matter reads as 0.
+    pub(crate) fn forget_what_does_not_matter(&mut self) {
+        self.forgetful = true;
+    }
+
+    /// Whether the order of accesses to a cell makes a difference to what happens.
+    pub(crate) fn keeps(&self, cell: u32) -> bool {
+        !self.forgetful || self.code.matters(cell)
+    }
+
+    /// Makes strands that stand alike the same.
+    fn settle(&self, standing: &mut Standing) {
+        let Some(live) = &self.comparing else {
+            return;
+        };
+        if let Some(live) = live.get(standing.pc as usize) {
+            let base = standing.base();
+            let slots = standing.stack[base..].len().min(64);
+            // Operands lie above the frame's names and are always needed: the names' slots are
+            // those that the procedure has.
+            let names = slots.min(self.code.slots_at(standing.pc) as usize);
+            for slot in 0..names {
+                if live & (1 << slot) == 0 {
+                    standing.stack[base + slot] = Value::Int(0);
+                }
+            }
+        }
+        standing.renew_digest();
     }
 
     /// The state before the first step.
@@ -373,6 +437,7 @@ impl<'p> Machine<'p> {
             base: 0,
         };
         let mut standing = Standing {
+            digest: 0,
             pc: entry,
             stack,
             frames: vec![frame],
@@ -522,7 +587,9 @@ impl<'p> Machine<'p> {
             Ok(()) => {}
             Err((kind, site)) => {
                 let failure = RuntimeError { kind, site, strand };
-                state.standing_mut(strand).failure = Some(Box::new(failure));
+                let standing = state.standing_mut(strand);
+                standing.failure = Some(Box::new(failure));
+                self.settle(standing);
             }
         }
         stepped
@@ -732,12 +799,15 @@ impl<'p> Machine<'p> {
     }
 
     fn load(&self, state: &State, cell: u32) -> Value {
+        if !self.keeps(cell) {
+            return Value::Int(0);
+        }
         let value = state.memory.get(&cell).copied();
         value.unwrap_or_else(|| self.initial_value(cell))
     }
 
     fn store(&self, state: &mut State, cell: u32, value: Value) {
-        match value == self.initial_value(cell) {
+        match value == self.initial_value(cell) || !self.keeps(cell) {
             true => state.memory.remove(&cell),
             false => state.memory.insert(cell, value),
         };
@@ -831,13 +901,14 @@ impl<'p> Machine<'p> {
         for _ in 0..LOCAL_RUN {
             match self.local(standing) {
                 Ok(true) => {}
-                Ok(false) => return,
+                Ok(false) => break,
                 Err((kind, site)) => {
                     standing.failure = Some(Box::new(RuntimeError { kind, site, strand }));
-                    return;
+                    break;
                 }
             }
         }
+        self.settle(standing);
     }
 
     /// Runs one instruction if it is local; says whether it was.

@@ -111,14 +111,14 @@ pub struct ExploredReport {
     pub deadlock_possible: bool,
     /// Whether some schedule ends with an error.
     pub error_possible: bool,
+    /// Whether some schedule never ends.
+    pub endless_possible: bool,
     /// Every race of every schedule, each with a schedule that shows it.
     pub races: Vec<ExploredRaceReport>,
     /// A deadlock that some schedule ends in, with that schedule.
     pub deadlock: Option<(DeadlockReport, Vec<String>)>,
     /// The errors that some schedule ends with, each with such a schedule.
     pub errors: Vec<(ErrorReport, Vec<String>)>,
-    /// How many different memories the schedules end with.
-    pub final_memories: u64,
 }
 
 /// A race that some schedule has.
@@ -314,11 +314,11 @@ fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
         racy_locations: exploration.racy_locations(),
         deadlock_possible: deadlock.is_some(),
         error_possible: !exploration.errors.is_empty(),
+        endless_possible: exploration.endless,
         races: races.collect(),
         deadlock: deadlock.map(|d| (names.deadlock(&d.what), lines(&d.schedule))),
         errors: errors
             .map(|e| (names.error(&e.what), lines(&e.schedule)))
             .collect(),
-        final_memories: exploration.final_memories,
     }
 }

@@ -25,10 +25,13 @@ fn of_exploration(explored: &ExploredReport) -> String {
     if explored.error_possible {
         ends.push("an error");
     }
-    let some_end = match ends.is_empty() {
+    let mut some_end = match ends.is_empty() {
         true => String::new(),
         false => format!("; some schedule ends in {}", ends.join(", another in ")),
     };
+    if explored.endless_possible {
+        some_end += "; some schedule never ends";
+    }
     let racy = explored.racy_locations.len() as u64;
     if !explored.complete {
         let found = match racy {

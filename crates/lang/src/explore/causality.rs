@@ -20,17 +20,10 @@ use std::hash::{Hash, Hasher};
 
 use deadheat_model::{AccessKind, Event, Finish, Op, Site, Strand};
 use rustc_hash::FxHashMap;
-use siphasher::sip128::{Hasher128, SipHasher13};
 
 use super::bits::Bits;
 use crate::code::Value;
-
-/// A hash wide enough that two different things never meet in one search.
-pub(super) fn digest(of: impl Hash) -> u128 {
-    let mut hasher = SipHasher13::new();
-    of.hash(&mut hasher);
-    hasher.finish128().as_u128()
-}
+use crate::digest::digest;
 
 /// The accesses one strand makes at one place to one location.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +44,11 @@ pub(super) struct Instances {
 }
 
 impl Instances {
+    /// The instance of a number.
+    pub(super) fn get(&self, number: u32) -> Instance {
+        self.list[number as usize]
+    }
+
     fn number(&mut self, instance: Instance) -> u32 {
         let next = self.list.len() as u32;
         let number = *self.numbers.entry(instance).or_insert(next);
@@ -87,6 +85,25 @@ impl Past {
     }
 }
 
+/// A token that a `v` added. Which `v`s are left is in the graph, but not their order, and the
+/// order decides which `p` gets which: so whose it is decides the future too.
+#[derive(Clone, Debug, Hash)]
+struct Token {
+    by: Strand,
+    past: Past,
+}
+
+/// A flag that is on, by the post that turned it on. Which of the posts that was is not in the
+/// graph before somebody waits: so whose it is, and how many the same strand has made since,
+/// decides the future too. (Counted to 255: more matter only to a program that posts a flag so
+/// often before anybody clears it, in two orders.)
+#[derive(Clone, Debug, Hash)]
+struct Posted {
+    by: Strand,
+    since: u8,
+    past: Past,
+}
+
 #[derive(Clone, Debug, Default, Hash)]
 struct StrandPast {
     past: Past,
@@ -120,8 +137,8 @@ pub(super) struct Causality {
     isolated: Past,
     /// Tokens that a semaphore had at the start and still has, by semaphore: they are taken first.
     initial_tokens: Vec<u64>,
-    tokens: BTreeMap<u64, VecDeque<Past>>,
-    flags: BTreeMap<u64, Past>,
+    tokens: BTreeMap<u64, VecDeque<Token>>,
+    flags: BTreeMap<u64, Posted>,
     promises: BTreeMap<u64, Past>,
     finishes: BTreeMap<Finish, FinishPast>,
 }
@@ -142,14 +159,14 @@ impl Causality {
         digest(nodes.collect::<Vec<_>>()) as u64
     }
 
-    /// Takes note of an event. Calls `race` with each past instance the event races with, and the
-    /// event's own.
+    /// Takes note of an event. Calls `race` with the number of each past instance the event races
+    /// with, and of the event's own.
     pub(super) fn event(
         &mut self,
         event: &Event,
         value: Value,
         instances: &mut Instances,
-        mut race: impl FnMut(Instance, Instance),
+        mut race: impl FnMut(u32, u32),
     ) {
         let strand = event.strand();
         if let Some(access) = event.access() {
@@ -217,13 +234,14 @@ impl Causality {
             Op::P(semaphore) => match &mut self.initial_tokens[semaphore.index()] {
                 0 => {
                     let token = self.tokens.entry(semaphore.0).or_default().pop_front();
-                    self.past(strand).join(&token.unwrap_or_default());
+                    let past = token.map(|token| token.past).unwrap_or_default();
+                    self.past(strand).join(&past);
                 }
                 initial => *initial -= 1,
             },
             Op::Wait(flag) => {
-                if let Some(past) = self.flags.get(&flag.0).cloned() {
-                    self.past(strand).join(&past);
+                if let Some(posted) = self.flags.get(&flag.0).cloned() {
+                    self.past(strand).join(&posted.past);
                 }
             }
             Op::Clear(flag) => {
@@ -241,11 +259,25 @@ impl Causality {
             Op::Release(lock) => {
                 self.locks.insert(lock.0, past);
             }
-            Op::V(semaphore) => self.tokens.entry(semaphore.0).or_default().push_back(past),
-            Op::Post(flag) => {
-                // A flag that is on was turned on by an earlier post.
-                self.flags.entry(flag.0).or_insert(past);
+            Op::V(semaphore) => {
+                let tokens = self.tokens.entry(semaphore.0).or_default();
+                tokens.push_back(Token { by: strand, past });
             }
+            // A flag that is on was turned on by an earlier post.
+            Op::Post(flag) => match self.flags.get_mut(&flag.0) {
+                Some(posted) if posted.by == strand => {
+                    posted.since = posted.since.saturating_add(1);
+                }
+                Some(_) => {}
+                None => {
+                    let posted = Posted {
+                        by: strand,
+                        since: 0,
+                        past,
+                    };
+                    self.flags.insert(flag.0, posted);
+                }
+            },
             Op::End => {
                 let ended = &mut self.strands[strand.index()];
                 if !ended.joinable {
@@ -265,8 +297,12 @@ impl Causality {
         &mut self.strands[strand.index()].past
     }
 
-    /// Adds the event to the graph, behind what its strand's past has joined.
+    /// Adds the event to the graph, behind what its strand's past has joined. That a strand has
+    /// ended is not a node: what comes behind it comes behind its last event.
     fn node(&mut self, event: &Event, value: Value) {
+        if event.op() == Op::End {
+            return;
+        }
         let past = self.past(event.strand());
         past.node = digest((past.node, event, value));
     }
@@ -275,7 +311,7 @@ impl Causality {
         &mut self,
         instance: Instance,
         instances: &mut Instances,
-        race: &mut impl FnMut(Instance, Instance),
+        race: &mut impl FnMut(u32, u32),
     ) {
         let number = instances.number(instance);
         let known = &self.strands[instance.strand.index()].past.known;
@@ -285,7 +321,7 @@ impl Causality {
                 AccessKind::Read => writes,
             };
             for past in self.occurred.select(conflicting, known) {
-                race(instances.list[past as usize], instance);
+                race(past, number);
             }
         }
         // Nobody else knows this newest one.
@@ -301,8 +337,8 @@ impl Causality {
         let pasts = strands
             .chain(self.locks.values_mut())
             .chain(std::iter::once(&mut self.isolated))
-            .chain(self.tokens.values_mut().flatten())
-            .chain(self.flags.values_mut())
+            .chain(self.tokens.values_mut().flatten().map(|t| &mut t.past))
+            .chain(self.flags.values_mut().map(|posted| &mut posted.past))
             .chain(self.promises.values_mut());
         pasts.for_each(|past| f(&mut past.known));
         self.finishes

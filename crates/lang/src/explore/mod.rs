@@ -6,9 +6,12 @@
 //!
 //! - states that come up again are not explored again (`causality` says what makes two states the
 //!   same), so the cost follows the number of states, not of schedules;
-//! - steps that do not depend on each other are not permuted (`persistent`).
+//! - steps that do not depend on each other are not permuted (`persistent`);
+//! - once two schedules are known to end differently, values only matter where they can change what
+//!   happens (`flow`): other accesses are then not permuted either, and what they left in memory
+//!   does not make states differ.
 //!
-//! Both are tested against the simple model on very many random programs.
+//! All this is tested against the simple model on very many random programs.
 //!
 //! An error ends a run, and so cuts short what the others would still do. The search lets them go
 //! on instead, the failed strand standing still: the error could always have come later, so all
@@ -23,12 +26,13 @@ mod persistent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{AccessKind, Event, LocationName, Site, Strand};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::causality::{Causality, Instance, Instances, digest};
+use self::causality::{Causality, Instance, Instances};
 use self::footprint::Footprints;
 use self::persistent::persistent_set;
 use crate::code::Value;
+use crate::digest::digest;
 use crate::machine::{Machine, Observer, Readiness, RuntimeError, State};
 use crate::program::Program;
 use crate::run::{Waiting, waiting};
@@ -45,8 +49,8 @@ const MAX_DEPTH: usize = 100_000;
 pub struct ExploreOptions {
     /// How many states to visit at most.
     pub max_states: u64,
-    /// Whether steps that do not depend on each other are left unpermuted. Without it the same is
-    /// found, more slowly.
+    /// Whether steps that do not depend on each other are left unpermuted, and values that cannot
+    /// change what happens are forgotten. Without it the same is found, more slowly.
     pub reduce: bool,
 }
 
@@ -80,14 +84,14 @@ pub struct Exploration {
     /// Whether every schedule ends, with the same memory and the same computation graph. Unknown
     /// if the search was cut short before it found two that differ.
     pub deterministic: Option<bool>,
+    /// Whether some schedule never ends.
+    pub endless: bool,
     /// Every race of every schedule, one for each location and pair of places.
     pub races: Vec<ExploredRace>,
     /// A deadlock that some schedule ends in.
     pub deadlock: Option<Found<Vec<Waiting>>>,
     /// Every kind of error that some schedule ends with, one for each place.
     pub errors: Vec<Found<RuntimeError>>,
-    /// How many different memories the schedules end with.
-    pub final_memories: u64,
     /// The names of the strands that the other fields mention, by number.
     pub strand_names: Vec<String>,
     /// How many bytes the visited states took.
@@ -211,10 +215,12 @@ struct Search<'p> {
     path: Vec<Node>,
     complete: bool,
     schedules: u64,
+    endless: bool,
     races: BTreeMap<RaceKey, (ExploredAccess, ExploredAccess, Vec<Strand>)>,
+    /// The pairs of instances of declared cells that were found to race.
+    met: FxHashSet<(u32, u32)>,
     deadlock: Option<(Vec<Waiting>, Vec<Strand>)>,
     errors: BTreeMap<RuntimeError, Vec<Strand>>,
-    memories: BTreeSet<u128>,
     /// How the first schedule ended, and whether another one ended differently.
     end: Option<u128>,
     ends_differ: bool,
@@ -223,7 +229,7 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(program: &'p Program, options: ExploreOptions, on_error: OnError) -> Search<'p> {
         Search {
-            machine: Machine::new(&program.code),
+            machine: Machine::for_comparing(&program.code),
             footprints: Footprints::new(&program.code),
             options,
             on_error,
@@ -232,10 +238,11 @@ impl<'p> Search<'p> {
             path: Vec::new(),
             complete: true,
             schedules: 0,
+            endless: false,
             races: BTreeMap::new(),
+            met: FxHashSet::default(),
             deadlock: None,
             errors: BTreeMap::new(),
-            memories: BTreeSet::new(),
             end: None,
             ends_differ: false,
         }
@@ -249,6 +256,9 @@ impl<'p> Search<'p> {
         while let Some(node) = self.path.last_mut() {
             if self.on_error == OnError::EndRun && self.ends_differ {
                 return;
+            }
+            if self.ends_differ && self.options.reduce {
+                self.machine.forget_what_does_not_matter();
             }
             let Some(strand) = node.untried.pop() else {
                 self.leave();
@@ -287,7 +297,13 @@ impl<'p> Search<'p> {
         self.visit(state, causality, strand);
     }
 
-    fn race(&mut self, state: &State, past: Instance, now: Instance, by: Strand) {
+    fn race(&mut self, state: &State, past: u32, now: u32, by: Strand) {
+        // The name of a cell that was made depends on the schedule; all others are met once.
+        let is_declared = self.instances.get(now).cell < self.machine.code.cells;
+        if is_declared && !self.met.insert((past, now)) {
+            return;
+        }
+        let (past, now) = (self.instances.get(past), self.instances.get(now));
         let location = self.machine.location_name(state, now.cell);
         let side = |instance: Instance| (instance.site, instance.kind);
         let (low, high) = (side(past).min(side(now)), side(past).max(side(now)));
@@ -300,8 +316,7 @@ impl<'p> Search<'p> {
             kind: instance.kind,
             strand: instance.strand,
         };
-        let mut schedule = self.schedule();
-        schedule.push(by);
+        let schedule = self.schedule(by);
         self.races
             .insert(key, (access(past), access(now), schedule));
     }
@@ -337,19 +352,27 @@ impl<'p> Search<'p> {
         };
         let schedules = Visited::BELOW;
         self.visited.insert(key, Visited { graph, schedules });
-        let is_end = ready.is_empty();
+        if ready.is_empty() {
+            self.reach_end(&state, &causality, 0);
+            self.note_deadlock(&state, by);
+        }
         self.path.push(Node {
             key,
             by,
             state,
             causality,
             in_full: untried.len() == ready.len(),
+            schedules: ready.is_empty() as u64,
             ready,
             untried,
-            schedules: 0,
         });
-        if is_end {
-            self.end();
+    }
+
+    /// Nobody can take a step from `state`: a deadlock, if somebody waits and no error is the cause.
+    fn note_deadlock(&mut self, state: &State, by: Strand) {
+        let waiting = waiting(&self.machine, state);
+        if self.deadlock.is_none() && !waiting.is_empty() && !state.has_failed() {
+            self.deadlock = Some((waiting, self.schedule(by)));
         }
     }
 
@@ -362,37 +385,15 @@ impl<'p> Search<'p> {
         for failure in failing {
             self.machine.give_up(state, failure.strand);
             if !self.errors.contains_key(&failure) {
-                let mut schedule = self.schedule();
-                if !self.path.is_empty() {
-                    schedule.push(by);
-                }
+                let mut schedule = self.schedule(by);
                 schedule.push(failure.strand);
                 self.errors.insert(failure, schedule);
             }
         }
     }
 
-    /// The last state has no step to take.
-    fn end(&mut self) {
-        let Some(node) = self.path.pop() else {
-            return;
-        };
-        let waiting = waiting(&self.machine, &node.state);
-        let failed = node.state.has_failed();
-        self.path.push(node);
-        if !waiting.is_empty() && !failed && self.deadlock.is_none() {
-            self.deadlock = Some((waiting, self.schedule()));
-        }
-        if let Some(mut node) = self.path.pop() {
-            node.schedules = 1;
-            self.reach_end(&node.state, &node.causality, 0);
-            self.path.push(node);
-        }
-    }
-
     fn reach_end(&mut self, state: &State, causality: &Causality, error: u128) {
         let memory = digest(state.memory());
-        self.memories.insert(memory);
         let end = digest((memory, causality.graph(), error));
         self.ends_differ |= *self.end.get_or_insert(end) != end;
     }
@@ -420,6 +421,7 @@ impl<'p> Search<'p> {
     /// The last state has a step that closes a cycle: nothing may be put off there.
     fn expand_in_full(&mut self) {
         // A schedule that goes round never ends.
+        self.endless = true;
         self.ends_differ = true;
         if let Some(node) = self.path.last_mut()
             && !node.in_full
@@ -429,9 +431,12 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Who took each step up to the last state.
-    fn schedule(&self) -> Vec<Strand> {
-        self.path.iter().skip(1).map(|node| node.by).collect()
+    /// Who took each step up to the last state, and then `by`.
+    fn schedule(&self, by: Strand) -> Vec<Strand> {
+        // Nobody took a step to the initial state.
+        let path = self.path.iter().skip(1).map(|node| node.by);
+        let then = (!self.path.is_empty()).then_some(by);
+        path.chain(then).collect()
     }
 
     /// Whether all schedules end alike.
@@ -464,13 +469,13 @@ impl<'p> Search<'p> {
             schedules: self.schedules,
             states: self.visited.len() as u64,
             deterministic,
+            endless: self.endless,
             races: races.collect(),
             deadlock: self.deadlock.map(|(what, steps)| Found {
                 what,
                 schedule: schedule(steps),
             }),
             errors: errors.collect(),
-            final_memories: self.memories.len() as u64,
             bytes: (self.visited.capacity() * (size_of::<(u128, Visited)>() + 1)) as u64,
             strand_names,
         }
@@ -481,7 +486,7 @@ impl<'p> Search<'p> {
 struct Causally<'c> {
     causality: &'c mut Causality,
     instances: &'c mut Instances,
-    races: &'c mut Vec<(Instance, Instance)>,
+    races: &'c mut Vec<(u32, u32)>,
 }
 
 impl Observer for Causally<'_> {

@@ -17,6 +17,7 @@
 use deadheat_model::Strand;
 
 use super::footprint::{Footprints, Touch};
+use crate::code::{Instruction, Value};
 use crate::machine::{Machine, Readiness, State, WaitsFor};
 
 /// The strands to try from `state`: all that can move and belong to a small persistent set.
@@ -87,6 +88,13 @@ impl Closure<'_, '_> {
             return Vec::new();
         };
         let (instruction, object) = self.machine.next_step(standing);
+        if let (Instruction::Read(..) | Instruction::Write(_), Value::Cell(cell)) =
+            (instruction, object)
+            && !self.machine.keeps(cell)
+        {
+            // Either order gives the same races, and nothing else depends on it.
+            return Vec::new();
+        }
         let conflicts = self.footprints.conflicts(instruction, object);
         if conflicts.is_empty() {
             return Vec::new();
