@@ -1,3 +1,23 @@
 //! The `.tp` language.
 
+mod code;
+mod compile;
+mod constructs;
+mod diagnostic;
+mod explore;
+mod machine;
+mod program;
+mod run;
+mod schedule;
 pub mod syntax;
+
+pub use code::Value;
+pub use constructs::Construct;
+pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
+pub use explore::{
+    DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found, Progress,
+};
+pub use machine::{ErrorKind, RuntimeError, WaitsFor};
+pub use program::Program;
+pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting};
+pub use schedule::{CannotFollow, NotASchedule, RecordedSchedule, Schedule};

@@ -1,3 +1,7 @@
-//! The text of a program and its shape: characters to tokens to tree, and back to text.
+//! The text of a program and its shape: characters to tokens to tree.
 
 pub mod ast;
+mod lexer;
+mod parser;
+
+pub use parser::parse;

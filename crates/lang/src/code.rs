@@ -1,0 +1,224 @@
+//! What a program is compiled to: instructions for a small stack machine.
+//!
+//! An instruction is either *local* (it touches nothing but the strand that runs it) or a *step*
+//! (one event that other strands can observe, or that can wait). A strand always stands before a
+//! step; the local instructions behind a step belong to it.
+
+use deadheat_model::{LocationName, ReadKind, Site, SourcePosition};
+
+use crate::syntax::ast::{BinaryOperator, UnaryOperator};
+
+/// The address of an instruction.
+pub(crate) type Address = u32;
+
+/// What a name or a location can hold.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// A number.
+    Int(i64),
+    /// A shared cell, by its location's number.
+    Cell(u32),
+    /// A promise.
+    Promise(u32),
+    /// A future's task.
+    Task(u32),
+    /// A forked thread.
+    Thread(u32),
+    /// A lock.
+    Lock(u32),
+    /// A semaphore.
+    Semaphore(u32),
+    /// An event.
+    Event(u32),
+}
+
+impl Value {
+    /// What kind of value this is, in words.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Value::Int(_) => "a number",
+            Value::Cell(_) => "a cell",
+            Value::Promise(_) => "a promise",
+            Value::Task(_) => "a future",
+            Value::Thread(_) => "a thread",
+            Value::Lock(_) => "a lock",
+            Value::Semaphore(_) => "a semaphore",
+            Value::Event(_) => "an event",
+        }
+    }
+}
+
+/// What an operation needs its object to be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Wanted {
+    Cell,
+    Promise,
+    PromiseOrFuture,
+    Thread,
+    Lock,
+    Semaphore,
+    Event,
+}
+
+impl Wanted {
+    pub(crate) fn accepts(self, value: Value) -> bool {
+        matches!(
+            (self, value),
+            (Wanted::Cell, Value::Cell(_))
+                | (Wanted::Promise, Value::Promise(_))
+                | (Wanted::PromiseOrFuture, Value::Promise(_) | Value::Task(_))
+                | (Wanted::Thread, Value::Thread(_))
+                | (Wanted::Lock, Value::Lock(_))
+                | (Wanted::Semaphore, Value::Semaphore(_))
+                | (Wanted::Event, Value::Event(_))
+        )
+    }
+
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Wanted::Cell => "a cell",
+            Wanted::Promise => "a promise",
+            Wanted::PromiseOrFuture => "a promise or a future",
+            Wanted::Thread => "a thread",
+            Wanted::Lock => "a lock",
+            Wanted::Semaphore => "a semaphore",
+            Wanted::Event => "an event",
+        }
+    }
+}
+
+/// How a child strand is started.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Start {
+    Async,
+    Future,
+    Fork,
+}
+
+/// One instruction. Operands are taken from the strand's stack, results are pushed on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Instruction {
+    // Local.
+    Push(Value),
+    Load(u32),
+    /// Moves the top of the stack into a local name.
+    Bind(u32),
+    Unary(UnaryOperator, Site),
+    Binary(BinaryOperator, Site),
+    Jump(Address),
+    JumpIf(Address, Site),
+    JumpUnless(Address, Site),
+    /// Turns an index into the cell of that element.
+    Element {
+        base: u32,
+        length: u32,
+        site: Site,
+    },
+    /// Fails unless the top of the stack is what is wanted.
+    Check(Wanted, Site),
+    /// Fails unless the top of the stack is a number.
+    CheckInt(Site),
+    /// Leaves the loop when the counter has reached the bound.
+    LoopTest {
+        counter: u32,
+        bound: u32,
+        exit: Address,
+    },
+    Increment(u32),
+    Assert(Site),
+    Call {
+        procedure: u32,
+        site: Site,
+    },
+
+    // Steps. The return from a strand's first frame is the strand's end; any other is local.
+    Return(Site),
+    Read(Site, ReadKind),
+    Write(Site),
+    Alloc(Site),
+    NewPromise(Site),
+    /// Starts a strand at `body` that sees this frame's names.
+    Start {
+        how: Start,
+        body: Address,
+        site: Site,
+    },
+    /// Starts a task that runs a procedure.
+    StartCall {
+        procedure: u32,
+        site: Site,
+    },
+    FinishBegin(Site),
+    FinishEnd(Site),
+    IsolatedBegin(Site),
+    IsolatedEnd(Site),
+    Set(Site),
+    Get(Site),
+    Acquire(Site),
+    Release(Site),
+    P(Site),
+    V(Site),
+    Post(Site),
+    Wait(Site),
+    Clear(Site),
+    Join(Site),
+    End(Site),
+}
+
+/// A procedure: where it starts and the frame it needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Procedure {
+    pub(crate) entry: Address,
+    pub(crate) parameters: u32,
+    /// Local names, parameters included.
+    pub(crate) slots: u32,
+}
+
+/// A shared variable or array.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) base: u32,
+    /// The number of elements, for an array.
+    pub(crate) length: Option<u32>,
+    pub(crate) initial: i64,
+}
+
+impl Variable {
+    pub(crate) fn location_name(&self, cell: u32) -> LocationName {
+        match self.length {
+            None => LocationName::Variable(self.name.clone()),
+            Some(_) => LocationName::Element(self.name.clone(), (cell - self.base).into()),
+        }
+    }
+}
+
+/// A compiled program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) procedures: Vec<Procedure>,
+    /// `main`'s index in `procedures`.
+    pub(crate) main: u32,
+    pub(crate) sites: Vec<SourcePosition>,
+    /// In the order of their cells.
+    pub(crate) variables: Vec<Variable>,
+    /// How many cells the variables take.
+    pub(crate) cells: u32,
+    pub(crate) promises: Vec<String>,
+    pub(crate) locks: Vec<String>,
+    /// Names and tokens at the start.
+    pub(crate) semaphores: Vec<(String, u64)>,
+    pub(crate) events: Vec<String>,
+}
+
+impl Code {
+    /// The variable a declared cell belongs to.
+    pub(crate) fn variable_of(&self, cell: u32) -> Option<&Variable> {
+        if cell >= self.cells {
+            return None;
+        }
+        let index = self.variables.partition_point(|v| v.base <= cell);
+        self.variables.get(index.checked_sub(1)?)
+    }
+}

@@ -1,0 +1,1038 @@
+//! Tree to instructions: names are resolved, what the language forbids is found, and each read is
+//! marked as control or data.
+
+use deadheat_model::{ReadKind, Site, SourcePosition};
+use rustc_hash::FxHashMap;
+
+use crate::code::{Code, Instruction, Procedure, Start, Value, Variable, Wanted};
+use crate::constructs::Effects;
+use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
+use crate::syntax::ast::*;
+
+/// How many names one procedure may bind at a time: each strand it starts gets a copy.
+const MAX_SLOTS: u32 = 1000;
+
+/// How many cells all `shared` declarations may take together.
+const MAX_CELLS: i64 = 1 << 24;
+
+/// Compiles a program that was read from `source`. What is wrong is added to `errors`.
+pub(crate) fn compile(
+    program: &Program,
+    effects: &Effects,
+    source: &str,
+    errors: Collector,
+) -> Result<Code, Diagnostics> {
+    let mut compiler = Compiler {
+        source,
+        effects,
+        lines: line_starts(source),
+        code: Code::default(),
+        sites: FxHashMap::default(),
+        globals: FxHashMap::default(),
+        procedures: FxHashMap::default(),
+        flows: Flows::default(),
+        body: Body::default(),
+        errors,
+    };
+    compiler.declare(program);
+    compiler.procedures(program);
+    compiler.flows.mark_control_reads(&mut compiler.code);
+    compiler.errors.finish(compiler.code)
+}
+
+/// What a global name stands for.
+#[derive(Clone, Copy)]
+enum Global {
+    Variable(u32),
+    /// A promise, lock, semaphore or event.
+    Object(Value),
+}
+
+/// A local name in scope.
+struct Local {
+    name: String,
+    span: Span,
+    slot: u32,
+    binding: Binding,
+    /// How many blocks deep it was bound.
+    depth: u32,
+}
+
+/// What must be closed when a statement leaves the body it stands in.
+#[derive(Clone, Copy)]
+enum Enclosing {
+    Finish(Site),
+    Isolated(Site),
+}
+
+/// The body of a procedure or a strand, while it is compiled.
+#[derive(Default)]
+struct Body {
+    locals: Vec<Local>,
+    depth: u32,
+    next_slot: u32,
+    /// The most slots in use at a time, over the whole frame.
+    slots: u32,
+    enclosing: Vec<Enclosing>,
+    /// A strand's body ends the strand on `return`; a procedure's returns to its caller.
+    is_strand: bool,
+    /// Bodies of strands started here, to be placed behind this one.
+    deferred: Vec<Deferred>,
+}
+
+/// The body of a strand, with the names it sees.
+struct Deferred {
+    /// The instruction that starts it.
+    start: usize,
+    block: Block,
+    locals: Vec<(String, Span, u32, Binding)>,
+    next_slot: u32,
+    wrap_in_finish: Option<Site>,
+    end: Site,
+}
+
+struct Compiler<'s> {
+    source: &'s str,
+    effects: &'s Effects,
+    lines: Vec<u32>,
+    code: Code,
+    sites: FxHashMap<Span, Site>,
+    globals: FxHashMap<String, (Global, Span)>,
+    procedures: FxHashMap<String, (u32, Span)>,
+    flows: Flows,
+    body: Body,
+    errors: Collector,
+}
+
+impl Compiler<'_> {
+    // Declarations.
+
+    fn declare(&mut self, program: &Program) {
+        let mut main = None;
+        for item in &program.items {
+            match item {
+                Item::Shared {
+                    name,
+                    length,
+                    initial,
+                } => self.declare_variable(name, *length, initial.unwrap_or(0)),
+                Item::Promise(name) => {
+                    let value = Value::Promise(self.code.promises.len() as u32);
+                    self.code.promises.push(name.text.clone());
+                    self.declare_global(name, Global::Object(value));
+                }
+                Item::Lock(name) => {
+                    let value = Value::Lock(self.code.locks.len() as u32);
+                    self.code.locks.push(name.text.clone());
+                    self.declare_global(name, Global::Object(value));
+                }
+                Item::Event(name) => {
+                    let value = Value::Event(self.code.events.len() as u32);
+                    self.code.events.push(name.text.clone());
+                    self.declare_global(name, Global::Object(value));
+                }
+                Item::Semaphore { name, initial } => {
+                    let tokens = initial.unwrap_or(0);
+                    if tokens < 0 {
+                        self.errors.add(Diagnostic::new(
+                            format!("semaphore `{}` starts below 0", name.text),
+                            name.span,
+                            format!("{tokens} tokens"),
+                        ));
+                    }
+                    let value = Value::Semaphore(self.code.semaphores.len() as u32);
+                    let tokens = tokens.max(0) as u64;
+                    self.code.semaphores.push((name.text.clone(), tokens));
+                    self.declare_global(name, Global::Object(value));
+                }
+                Item::Procedure {
+                    name, parameters, ..
+                } => {
+                    let index = self.code.procedures.len() as u32;
+                    self.code.procedures.push(Procedure {
+                        parameters: parameters.len() as u32,
+                        ..Procedure::default()
+                    });
+                    let bindings = parameters.iter().map(|_| self.flows.bind()).collect();
+                    self.flows.parameters.push(bindings);
+                    let new = (index, name.span);
+                    if let Some((_, first)) = self.procedures.insert(name.text.clone(), new) {
+                        self.errors.add(declared_twice(name, first));
+                    }
+                    if name.text == "main" {
+                        main = Some((index, name.span, parameters.len()));
+                    }
+                }
+            }
+        }
+        match main {
+            None => self.errors.add(
+                Diagnostic::new("there is no procedure `main`", Span::default(), "")
+                    .help("execution starts at `proc main() { … }`"),
+            ),
+            Some((index, span, parameters)) => {
+                self.code.main = index;
+                if parameters > 0 {
+                    self.errors.add(
+                        Diagnostic::new("`main` takes no parameters", span, "nobody calls it")
+                            .help("declare what it needs as `shared`, with an initial value"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn declare_variable(&mut self, name: &Name, length: Option<i64>, initial: i64) {
+        let cells = length.unwrap_or(1);
+        if cells < 1 || i64::from(self.code.cells) + cells.min(MAX_CELLS + 1) > MAX_CELLS {
+            let error = match cells < 1 {
+                true => Diagnostic::new(
+                    format!("array `{}` has no elements", name.text),
+                    name.span,
+                    format!("{cells} elements"),
+                ),
+                false => Diagnostic::new(
+                    format!("array `{}` is too large", name.text),
+                    name.span,
+                    format!("{cells} elements"),
+                )
+                .help(format!(
+                    "all shared variables together may have {MAX_CELLS} elements"
+                )),
+            };
+            self.errors.add(error);
+            // Keep the name known, so that its uses are not errors of their own.
+            self.declare_global(name, Global::Variable(self.code.variables.len() as u32));
+            self.code.variables.push(Variable {
+                name: name.text.clone(),
+                base: self.code.cells,
+                length: Some(1),
+                initial,
+            });
+            return;
+        }
+        self.declare_global(name, Global::Variable(self.code.variables.len() as u32));
+        self.code.variables.push(Variable {
+            name: name.text.clone(),
+            base: self.code.cells,
+            length: length.map(|length| length as u32),
+            initial,
+        });
+        self.code.cells += cells as u32;
+    }
+
+    fn declare_global(&mut self, name: &Name, global: Global) {
+        if let Some((_, first)) = self.globals.insert(name.text.clone(), (global, name.span)) {
+            self.errors.add(declared_twice(name, first));
+        }
+    }
+
+    // Bodies.
+
+    fn procedures(&mut self, program: &Program) {
+        let procedures = program.items.iter().filter_map(|item| match item {
+            Item::Procedure {
+                name,
+                parameters,
+                body,
+            } => Some((name, parameters, body)),
+            _ => None,
+        });
+        for (index, (name, parameters, body)) in procedures.enumerate() {
+            let is_main = index as u32 == self.code.main && name.text == "main";
+            self.body = Body {
+                is_strand: is_main,
+                ..Body::default()
+            };
+            for (position, parameter) in parameters.iter().enumerate() {
+                let binding = self.flows.parameters[index][position];
+                self.bind_as(parameter, binding);
+            }
+            self.code.procedures[index].entry = self.here();
+            self.block(body);
+            self.leave_body(body);
+            let mut slots = self.body.slots;
+            let mut pending = std::mem::take(&mut self.body.deferred);
+            while let Some(deferred) = pending.pop() {
+                slots = slots.max(self.strand_body(deferred));
+                pending.append(&mut self.body.deferred);
+            }
+            self.code.procedures[index].slots = slots;
+            if slots > MAX_SLOTS {
+                self.errors.add(
+                    Diagnostic::new(
+                        format!("`{}` binds {slots} names at a time", name.text),
+                        name.span,
+                        format!("the most is {MAX_SLOTS}"),
+                    )
+                    .help("use a shared array, or blocks and procedures of their own"),
+                );
+            }
+        }
+    }
+
+    /// Compiles the body of a strand; gives the slots it uses.
+    fn strand_body(&mut self, deferred: Deferred) -> u32 {
+        self.body = Body {
+            is_strand: true,
+            next_slot: deferred.next_slot,
+            slots: deferred.next_slot,
+            ..Body::default()
+        };
+        for (name, span, slot, binding) in deferred.locals {
+            self.body.locals.push(Local {
+                name,
+                span,
+                slot,
+                binding,
+                depth: 0,
+            });
+        }
+        let here = self.here();
+        if let Some(Instruction::Start { body, .. }) =
+            self.code.instructions.get_mut(deferred.start)
+        {
+            *body = here;
+        }
+        if let Some(site) = deferred.wrap_in_finish {
+            self.emit(Instruction::FinishBegin(site));
+            self.body.enclosing.push(Enclosing::Finish(site));
+        }
+        self.body.depth = 1;
+        self.block(&deferred.block);
+        self.close_enclosing();
+        self.emit(Instruction::End(deferred.end));
+        self.body.slots
+    }
+
+    fn leave_body(&mut self, body: &Block) {
+        let end = self.site(closing_brace(body));
+        self.emit(match self.body.is_strand {
+            true => Instruction::End(end),
+            false => Instruction::Return(end),
+        });
+    }
+
+    /// Leaves every block that is open around this point.
+    fn close_enclosing(&mut self) {
+        for index in (0..self.body.enclosing.len()).rev() {
+            self.emit(match self.body.enclosing[index] {
+                Enclosing::Finish(site) => Instruction::FinishEnd(site),
+                Enclosing::Isolated(site) => Instruction::IsolatedEnd(site),
+            });
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.body.depth += 1;
+        let slots = self.body.next_slot;
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+        let depth = self.body.depth;
+        self.body.locals.retain(|local| local.depth < depth);
+        self.body.next_slot = slots;
+        self.body.depth -= 1;
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let site = self.site(statement.span);
+        match &statement.kind {
+            StatementKind::Let(name, init) => self.let_statement(name, init, statement.span),
+            StatementKind::Store(place, value) => {
+                self.expr(value);
+                self.store(place, statement.span);
+            }
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => self.if_statement(branches, otherwise.as_ref()),
+            StatementKind::While(condition, body) => {
+                let test = self.here();
+                let exit = self.condition(condition);
+                self.block(body);
+                self.emit(Instruction::Jump(test));
+                self.land(exit);
+            }
+            StatementKind::For(name, from, to, body) => self.for_statement(name, from, to, body),
+            StatementKind::Async(block) => self.start(Start::Async, block, statement.span),
+            StatementKind::Fork(name, block) => {
+                self.start(Start::Fork, block, statement.span);
+                self.bind(name);
+            }
+            StatementKind::AsyncCall(name, arguments) => {
+                if let Some(procedure) = self.call(name, arguments) {
+                    self.emit(Instruction::StartCall { procedure, site });
+                }
+            }
+            StatementKind::Call(name, arguments) => {
+                if let Some(procedure) = self.call(name, arguments) {
+                    self.emit(Instruction::Call { procedure, site });
+                }
+            }
+            StatementKind::Finish(block) => {
+                let end = self.site(closing_brace(block));
+                self.emit(Instruction::FinishBegin(site));
+                self.body.enclosing.push(Enclosing::Finish(end));
+                self.block(block);
+                self.body.enclosing.pop();
+                self.emit(Instruction::FinishEnd(end));
+            }
+            StatementKind::Isolated(block) => {
+                let end = self.site(closing_brace(block));
+                self.emit(Instruction::IsolatedBegin(site));
+                self.body.enclosing.push(Enclosing::Isolated(end));
+                self.block(block);
+                self.body.enclosing.pop();
+                self.emit(Instruction::IsolatedEnd(end));
+            }
+            StatementKind::Operation(operation, name) => self.operation(*operation, name, site),
+            StatementKind::Assert(condition) => {
+                self.expr(condition);
+                let site = self.site_of(condition);
+                self.emit(Instruction::Assert(site));
+            }
+            StatementKind::Skip => {}
+            StatementKind::Return => {
+                self.close_enclosing();
+                self.emit(match self.body.is_strand {
+                    true => Instruction::End(site),
+                    false => Instruction::Return(site),
+                });
+            }
+        }
+    }
+
+    fn let_statement(&mut self, name: &Name, init: &Init, span: Span) {
+        match init {
+            Init::Expr(value) => {
+                let flow = self.expr(value);
+                let binding = self.bind(name);
+                self.flows.reaches(binding, flow);
+                return;
+            }
+            Init::Alloc => {
+                let site = self.site(span);
+                self.emit(Instruction::Alloc(site));
+            }
+            Init::Promise => {
+                let site = self.site(span);
+                self.emit(Instruction::NewPromise(site));
+            }
+            Init::Future(block) => self.start(Start::Future, block, span),
+        }
+        self.bind(name);
+    }
+
+    fn if_statement(&mut self, branches: &[(Expr, Block)], otherwise: Option<&Block>) {
+        let mut ends = Vec::new();
+        for (index, (condition, block)) in branches.iter().enumerate() {
+            let next = self.condition(condition);
+            self.block(block);
+            if index + 1 < branches.len() || otherwise.is_some() {
+                ends.push(self.emit(Instruction::Jump(0)));
+            }
+            self.land(next);
+        }
+        if let Some(block) = otherwise {
+            self.block(block);
+        }
+        for end in ends {
+            self.land(end);
+        }
+    }
+
+    fn for_statement(&mut self, name: &Name, from: &Expr, to: &Expr, body: &Block) {
+        self.control_expr(from);
+        let site = self.site_of(from);
+        self.emit(Instruction::CheckInt(site));
+        self.control_expr(to);
+        let site = self.site_of(to);
+        self.emit(Instruction::CheckInt(site));
+        // The loop's variable and bound live in a scope of their own around the body.
+        self.body.depth += 1;
+        let slots = self.body.next_slot;
+        let bound = self.slot();
+        self.emit(Instruction::Bind(bound));
+        self.bind(name);
+        let counter = self.body.next_slot - 1;
+        let test = self.emit(Instruction::LoopTest {
+            counter,
+            bound,
+            exit: 0,
+        });
+        self.block(body);
+        self.emit(Instruction::Increment(counter));
+        self.emit(Instruction::Jump(test as u32));
+        self.land(test);
+        let depth = self.body.depth;
+        self.body.locals.retain(|local| local.depth < depth);
+        self.body.next_slot = slots;
+        self.body.depth -= 1;
+    }
+
+    fn start(&mut self, how: Start, block: &Block, span: Span) {
+        let site = self.site(span);
+        let start = self.emit(Instruction::Start { how, body: 0, site });
+        // A thread is not part of any finish of its parent's, so tasks it starts are waited for
+        // before it ends, as `main`'s are.
+        let wrap = how == Start::Fork && self.effects.of_block(block).starts_tasks;
+        let end = self.site(closing_brace(block));
+        let locals = self.body.locals.iter();
+        self.body.deferred.push(Deferred {
+            start,
+            block: block.clone(),
+            locals: locals
+                .map(|l| (l.name.clone(), l.span, l.slot, l.binding))
+                .collect(),
+            next_slot: self.body.next_slot,
+            wrap_in_finish: wrap.then_some(end),
+            end,
+        });
+    }
+
+    fn call(&mut self, name: &Name, arguments: &[Expr]) -> Option<u32> {
+        let flows: Vec<Flow> = arguments.iter().map(|a| self.expr(a)).collect();
+        let Some(&(procedure, declared)) = self.procedures.get(&name.text) else {
+            let known = self.procedures.keys().map(String::as_str);
+            let mut error = Diagnostic::new(
+                format!("there is no procedure `{}`", name.text),
+                name.span,
+                "unknown",
+            );
+            error.help = did_you_mean(&name.text, known);
+            self.errors.add(error);
+            return None;
+        };
+        let wanted = self.code.procedures[procedure as usize].parameters as usize;
+        if wanted != arguments.len() {
+            self.errors.add(
+                Diagnostic::new(
+                    format!(
+                        "`{}` takes {}, but {} given",
+                        name.text,
+                        counted(wanted, "argument"),
+                        match arguments.len() {
+                            1 => "1 is".to_string(),
+                            n => format!("{n} are"),
+                        }
+                    ),
+                    name.span,
+                    "",
+                )
+                .also(declared, "declared here"),
+            );
+            return None;
+        }
+        if name.text == "main" {
+            self.errors.add(Diagnostic::new(
+                "`main` cannot be called",
+                name.span,
+                "execution starts there",
+            ));
+            return None;
+        }
+        for (position, flow) in flows.into_iter().enumerate() {
+            let binding = self.flows.parameters[procedure as usize][position];
+            self.flows.reaches(binding, flow);
+        }
+        Some(procedure)
+    }
+
+    fn operation(&mut self, operation: Operation, name: &Name, site: Site) {
+        let (wanted, step) = match operation {
+            Operation::Set => (Wanted::Promise, Instruction::Set(site)),
+            Operation::Get => (Wanted::PromiseOrFuture, Instruction::Get(site)),
+            Operation::Acquire => (Wanted::Lock, Instruction::Acquire(site)),
+            Operation::Release => (Wanted::Lock, Instruction::Release(site)),
+            Operation::P => (Wanted::Semaphore, Instruction::P(site)),
+            Operation::V => (Wanted::Semaphore, Instruction::V(site)),
+            Operation::Post => (Wanted::Event, Instruction::Post(site)),
+            Operation::Wait => (Wanted::Event, Instruction::Wait(site)),
+            Operation::Clear => (Wanted::Event, Instruction::Clear(site)),
+            Operation::Join => (Wanted::Thread, Instruction::Join(site)),
+        };
+        if let Some(slot) = self.local(&name.text).map(|local| local.slot) {
+            self.emit(Instruction::Load(slot));
+            let site = self.site(name.span);
+            self.emit(Instruction::Check(wanted, site));
+            self.emit(step);
+            return;
+        }
+        match self.globals.get(&name.text) {
+            Some(&(Global::Object(value), declared)) => {
+                if !wanted.accepts(value) {
+                    let error = Diagnostic::new(
+                        format!(
+                            "`{}` is {}, not {}",
+                            name.text,
+                            value.description(),
+                            wanted.description()
+                        ),
+                        name.span,
+                        format!("{} is needed here", wanted.description()),
+                    );
+                    self.errors.add(error.also(declared, "declared here"));
+                }
+                self.emit(Instruction::Push(value));
+                self.emit(step);
+            }
+            Some(&(Global::Variable(_), declared)) => self.errors.add(
+                Diagnostic::new(
+                    format!(
+                        "`{}` is a shared variable, not {}",
+                        name.text,
+                        wanted.description()
+                    ),
+                    name.span,
+                    format!("{} is needed here", wanted.description()),
+                )
+                .also(declared, "declared here")
+                .help("if it holds one, bind it first: `let NAME = VARIABLE;`"),
+            ),
+            None => self.unknown(name),
+        }
+    }
+
+    // Places and expressions.
+
+    /// The statement's span starts where the place does.
+    fn store(&mut self, place: &Place, statement: Span) {
+        match place {
+            Place::Name(name) => {
+                if let Some(bound) = self.local(&name.text).map(|local| local.span) {
+                    self.errors.add(
+                        Diagnostic::new(
+                            format!("`{}` is a task-local name, bound once", name.text),
+                            name.span,
+                            "cannot be stored to",
+                        )
+                        .also(bound, "bound here")
+                        .help("declare it as `shared`, or use another `let` in a block of its own"),
+                    );
+                    return;
+                }
+                self.variable(name);
+                let site = self.site(name.span);
+                self.emit(Instruction::Write(site));
+            }
+            Place::Element(name, index) => {
+                self.element(name, index);
+                let site = self.site(statement.to(index.span));
+                self.emit(Instruction::Write(site));
+            }
+            Place::Deref(name) => {
+                self.deref(name);
+                let site = self.site(statement.to(name.span));
+                self.emit(Instruction::Write(site));
+            }
+        }
+    }
+
+    /// Pushes the cell of a scalar variable.
+    fn variable(&mut self, name: &Name) {
+        match self.globals.get(&name.text) {
+            Some(&(Global::Variable(index), declared)) => {
+                let variable = &self.code.variables[index as usize];
+                let base = variable.base;
+                if variable.length.is_some() {
+                    self.errors.add(
+                        Diagnostic::new(
+                            format!("`{}` is an array", name.text),
+                            name.span,
+                            "which element?",
+                        )
+                        .also(declared, "declared here")
+                        .help(format!("write `{}[INDEX]`", name.text)),
+                    );
+                }
+                self.emit(Instruction::Push(Value::Cell(base)));
+            }
+            Some(&(Global::Object(value), declared)) => self.errors.add(
+                Diagnostic::new(
+                    format!("`{}` is {}", name.text, value.description()),
+                    name.span,
+                    "cannot be stored to",
+                )
+                .also(declared, "declared here"),
+            ),
+            None => self.unknown(name),
+        }
+    }
+
+    /// Pushes the cell of an array's element.
+    fn element(&mut self, name: &Name, index: &Expr) {
+        self.control_expr(index);
+        let site = self.site_of(index);
+        if let Some(bound) = self.local(&name.text).map(|local| local.span) {
+            self.errors.add(not_an_array(name, bound));
+            return;
+        }
+        match self.globals.get(&name.text) {
+            Some(&(Global::Variable(variable), declared)) => {
+                let variable = &self.code.variables[variable as usize];
+                let base = variable.base;
+                match variable.length {
+                    Some(length) => {
+                        self.emit(Instruction::Element { base, length, site });
+                    }
+                    None => self.errors.add(not_an_array(name, declared)),
+                }
+            }
+            Some(&(Global::Object(_), declared)) => self.errors.add(not_an_array(name, declared)),
+            None => self.unknown(name),
+        }
+    }
+
+    /// Pushes the cell that a name refers to.
+    fn deref(&mut self, name: &Name) {
+        if let Some(slot) = self.local(&name.text).map(|local| local.slot) {
+            self.emit(Instruction::Load(slot));
+            let site = self.site(name.span);
+            self.emit(Instruction::Check(Wanted::Cell, site));
+            return;
+        }
+        match self.globals.get(&name.text) {
+            Some(&(_, declared)) => self.errors.add(
+                Diagnostic::new(
+                    format!("`*` needs a task-local name, and `{}` is global", name.text),
+                    name.span,
+                    "",
+                )
+                .also(declared, "declared here")
+                .help("if it holds a cell, bind it first: `let r = NAME;` and then `*r`"),
+            ),
+            None => self.unknown(name),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Flow {
+        match &expr.kind {
+            ExprKind::Int(value) => {
+                self.emit(Instruction::Push(Value::Int(*value)));
+                Flow::default()
+            }
+            ExprKind::Place(place) => self.place(place, expr.span),
+            ExprKind::Unary(operator, operand) => {
+                let flow = self.expr(operand);
+                let site = self.site_of(operand);
+                self.emit(Instruction::Unary(*operator, site));
+                flow
+            }
+            ExprKind::Binary(operator, left, right) => self.binary(expr, *operator, left, right),
+        }
+    }
+
+    fn place(&mut self, place: &Place, span: Span) -> Flow {
+        match place {
+            Place::Name(name) => {
+                if let Some(local) = self.local(&name.text) {
+                    let (slot, binding) = (local.slot, local.binding);
+                    self.emit(Instruction::Load(slot));
+                    return Flow::from_binding(binding);
+                }
+                if let Some(&(Global::Object(value), _)) = self.globals.get(&name.text) {
+                    self.emit(Instruction::Push(value));
+                    return Flow::default();
+                }
+                self.variable(name);
+            }
+            Place::Element(name, index) => self.element(name, index),
+            Place::Deref(name) => self.deref(name),
+        }
+        let site = self.site(span);
+        Flow::from_read(self.emit(Instruction::Read(site, ReadKind::Data)))
+    }
+
+    fn binary(&mut self, expr: &Expr, operator: BinaryOperator, left: &Expr, right: &Expr) -> Flow {
+        let mut flow = self.expr(left);
+        let left_site = self.site_of(left);
+        let right_site = self.site_of(right);
+        match operator {
+            BinaryOperator::And | BinaryOperator::Or => {
+                let is_and = operator == BinaryOperator::And;
+                let decided = self.emit(match is_and {
+                    true => Instruction::JumpUnless(0, left_site),
+                    false => Instruction::JumpIf(0, left_site),
+                });
+                flow.join(self.expr(right));
+                // The right side's truth, as 0 or 1.
+                self.emit(Instruction::Unary(UnaryOperator::Not, right_site));
+                self.emit(Instruction::Unary(UnaryOperator::Not, right_site));
+                let end = self.emit(Instruction::Jump(0));
+                self.land(decided);
+                self.emit(Instruction::Push(Value::Int(!is_and as i64)));
+                self.land(end);
+            }
+            _ => {
+                flow.join(self.expr(right));
+                let site = match operator {
+                    BinaryOperator::Divide | BinaryOperator::Remainder => right_site,
+                    _ => self.site_of(expr),
+                };
+                self.emit(Instruction::Binary(operator, site));
+            }
+        }
+        flow
+    }
+
+    /// An expression whose value decides what happens.
+    fn control_expr(&mut self, expr: &Expr) {
+        let flow = self.expr(expr);
+        self.flows.decide(flow);
+    }
+
+    /// A condition, and the jump that is taken when it does not hold.
+    fn condition(&mut self, condition: &Expr) -> usize {
+        self.control_expr(condition);
+        let site = self.site_of(condition);
+        self.emit(Instruction::JumpUnless(0, site))
+    }
+
+    // Names.
+
+    fn local(&self, name: &str) -> Option<&Local> {
+        self.body.locals.iter().rev().find(|l| l.name == name)
+    }
+
+    fn slot(&mut self) -> u32 {
+        let slot = self.body.next_slot;
+        self.body.next_slot += 1;
+        self.body.slots = self.body.slots.max(self.body.next_slot);
+        slot
+    }
+
+    /// Binds a name in this block to the value on the stack.
+    fn bind(&mut self, name: &Name) -> Binding {
+        let binding = self.flows.bind();
+        let slot = self.bind_as(name, binding);
+        self.emit(Instruction::Bind(slot));
+        binding
+    }
+
+    fn bind_as(&mut self, name: &Name, binding: Binding) -> u32 {
+        let depth = self.body.depth;
+        let same_block = |l: &&Local| l.depth == depth && l.name == name.text;
+        if let Some(first) = self.body.locals.iter().find(same_block) {
+            let error = Diagnostic::new(
+                format!("`{}` is already bound in this block", name.text),
+                name.span,
+                "bound again",
+            );
+            let first = first.span;
+            self.errors.add(error.also(first, "first bound here"));
+        }
+        let slot = self.slot();
+        self.body.locals.push(Local {
+            name: name.text.clone(),
+            span: name.span,
+            slot,
+            binding,
+            depth,
+        });
+        slot
+    }
+
+    fn unknown(&mut self, name: &Name) {
+        let locals = self.body.locals.iter().map(|local| local.name.as_str());
+        let known = locals.chain(self.globals.keys().map(String::as_str));
+        let mut error = Diagnostic::new(
+            format!("`{}` is not declared", name.text),
+            name.span,
+            "unknown name",
+        );
+        error.help = match self.procedures.contains_key(&name.text) {
+            true => Some("it is a procedure: write `call` or `async` before it".to_string()),
+            false => did_you_mean(&name.text, known),
+        };
+        self.errors.add(error);
+    }
+
+    // Instructions and sites.
+
+    fn here(&self) -> u32 {
+        self.code.instructions.len() as u32
+    }
+
+    fn emit(&mut self, instruction: Instruction) -> usize {
+        self.code.instructions.push(instruction);
+        self.code.instructions.len() - 1
+    }
+
+    /// Makes a jump that was emitted before land here.
+    fn land(&mut self, jump: usize) {
+        let here = self.here();
+        match &mut self.code.instructions[jump] {
+            Instruction::Jump(to)
+            | Instruction::JumpIf(to, _)
+            | Instruction::JumpUnless(to, _)
+            | Instruction::LoopTest { exit: to, .. } => *to = here,
+            other => unreachable!("{other:?} does not jump"),
+        }
+    }
+
+    fn site_of(&mut self, expr: &Expr) -> Site {
+        self.site(expr.span)
+    }
+
+    fn site(&mut self, span: Span) -> Site {
+        if let Some(site) = self.sites.get(&span) {
+            return *site;
+        }
+        let line = self.lines.partition_point(|&start| start <= span.start);
+        let line_start = self.lines[line - 1];
+        let before = &self.source[line_start as usize..span.start as usize];
+        let site = Site(self.code.sites.len() as u32);
+        self.code.sites.push(SourcePosition {
+            line: line as u32,
+            column: before.chars().count() as u32 + 1,
+            offset: span.start,
+            length: span.end.saturating_sub(span.start),
+        });
+        self.sites.insert(span, site);
+        site
+    }
+}
+
+/// Where a name's value comes from.
+type Binding = u32;
+
+/// The reads and names that make up a value.
+#[derive(Default)]
+struct Flow {
+    reads: Vec<usize>,
+    bindings: Vec<Binding>,
+}
+
+impl Flow {
+    fn from_read(instruction: usize) -> Flow {
+        Flow {
+            reads: vec![instruction],
+            bindings: Vec::new(),
+        }
+    }
+
+    fn from_binding(binding: Binding) -> Flow {
+        Flow {
+            reads: Vec::new(),
+            bindings: vec![binding],
+        }
+    }
+
+    fn join(&mut self, mut other: Flow) {
+        self.reads.append(&mut other.reads);
+        self.bindings.append(&mut other.bindings);
+    }
+}
+
+/// How values flow through local names and parameters into decisions.
+#[derive(Default)]
+struct Flows {
+    /// By binding: what its value is made of. A parameter has one flow per call.
+    sources: Vec<Flow>,
+    /// By procedure and position.
+    parameters: Vec<Vec<Binding>>,
+    /// What reaches a condition, a loop's bound or an index.
+    decisions: Flow,
+}
+
+impl Flows {
+    fn bind(&mut self) -> Binding {
+        self.sources.push(Flow::default());
+        (self.sources.len() - 1) as Binding
+    }
+
+    fn reaches(&mut self, binding: Binding, flow: Flow) {
+        self.sources[binding as usize].join(flow);
+    }
+
+    fn decide(&mut self, flow: Flow) {
+        self.decisions.join(flow);
+    }
+
+    /// Every read whose value reaches a decision, through however many names, is a control read.
+    fn mark_control_reads(&self, code: &mut Code) {
+        let mut seen = vec![false; self.sources.len()];
+        let mut pending = vec![&self.decisions];
+        while let Some(flow) = pending.pop() {
+            for &read in &flow.reads {
+                if let Instruction::Read(_, kind) = &mut code.instructions[read] {
+                    *kind = ReadKind::Control;
+                }
+            }
+            for &binding in &flow.bindings {
+                if !std::mem::replace(&mut seen[binding as usize], true) {
+                    pending.push(&self.sources[binding as usize]);
+                }
+            }
+        }
+    }
+}
+
+fn line_starts(source: &str) -> Vec<u32> {
+    let breaks = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+    std::iter::once(0)
+        .chain(breaks.map(|(at, _)| at as u32 + 1))
+        .collect()
+}
+
+fn closing_brace(block: &Block) -> Span {
+    Span {
+        start: block.span.end.saturating_sub(1),
+        end: block.span.end,
+    }
+}
+
+fn declared_twice(name: &Name, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        format!("`{}` is declared twice", name.text),
+        name.span,
+        "declared again",
+    )
+    .also(first, "first declared here")
+}
+
+fn not_an_array(name: &Name, declared: Span) -> Diagnostic {
+    Diagnostic::new(
+        format!("`{}` is not an array", name.text),
+        name.span,
+        "has no elements",
+    )
+    .also(declared, "declared here")
+}
+
+fn counted(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+/// The known name that is closest to a mistyped one, if any is close.
+fn did_you_mean<'n>(typed: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    // A long name is not a typing mistake for anything, and comparing it would be slow.
+    if typed.len() > 64 {
+        return None;
+    }
+    let close = known
+        .filter(|name| name.len() <= 64)
+        .map(|name| (distance(typed, name), name))
+        .filter(|(d, name)| *d <= 1 + name.len() / 4 && *d < typed.len())
+        .min();
+    close.map(|(_, name)| format!("did you mean `{name}`?"))
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = diagonal + (x != y) as usize;
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,285 @@
+//! What a program, a procedure or a block can do, calls included.
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use crate::diagnostic::{Collector, Diagnostic};
+use crate::syntax::ast::*;
+
+/// A way of starting or ordering strands that an engine must know to judge a program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Construct {
+    Async,
+    Finish,
+    Future,
+    Promise,
+    Isolated,
+    Lock,
+    Semaphore,
+    Event,
+    Fork,
+}
+
+impl Construct {
+    /// Every construct.
+    pub const ALL: [Construct; 9] = [
+        Construct::Async,
+        Construct::Finish,
+        Construct::Future,
+        Construct::Promise,
+        Construct::Isolated,
+        Construct::Lock,
+        Construct::Semaphore,
+        Construct::Event,
+        Construct::Fork,
+    ];
+
+    /// The language's word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Construct::Async => "async",
+            Construct::Finish => "finish",
+            Construct::Future => "future",
+            Construct::Promise => "promise",
+            Construct::Isolated => "isolated",
+            Construct::Lock => "lock",
+            Construct::Semaphore => "sem",
+            Construct::Event => "event",
+            Construct::Fork => "fork",
+        }
+    }
+
+    /// Whether the order it makes between strands is the program's alone, not the schedule's: what
+    /// it orders in one execution, it orders in every execution that does the same events.
+    pub fn orders_alike_in_every_schedule(self) -> bool {
+        !matches!(
+            self,
+            Construct::Isolated | Construct::Lock | Construct::Semaphore | Construct::Event
+        )
+    }
+}
+
+impl fmt::Display for Construct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a piece of program can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Effect {
+    /// A bit for each construct.
+    constructs: u16,
+    pub(crate) starts_tasks: bool,
+    /// A statement that cannot stand inside `isolated`, and its word.
+    unfit_for_isolated: Option<(Span, &'static str)>,
+}
+
+impl Effect {
+    fn join(&mut self, other: Effect) {
+        self.constructs |= other.constructs;
+        self.starts_tasks |= other.starts_tasks;
+        self.unfit_for_isolated = self.unfit_for_isolated.or(other.unfit_for_isolated);
+    }
+
+    fn uses(&mut self, construct: Construct) {
+        self.constructs |= 1 << construct as u16;
+    }
+}
+
+/// What each procedure can do.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    procedures: FxHashMap<String, Effect>,
+}
+
+impl Effects {
+    /// Computes the effects of every procedure, and checks what stands inside `isolated`.
+    pub(crate) fn of_program(program: &Program, errors: &mut Collector) -> Effects {
+        let bodies: Vec<(&str, &Block)> = program
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Procedure { name, body, .. } => Some((name.text.as_str(), body)),
+                _ => None,
+            })
+            .collect();
+        // Who is called by whom, then what each does by itself flows to its callers.
+        let mut effects = Effects::default();
+        let mut callers: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+        for &(name, body) in &bodies {
+            let effect = effects.procedures.entry(name.to_string()).or_default();
+            each_statement(body, &mut |statement| {
+                effect.join(own_effect(statement));
+                if let Some((callee, _)) = callee(statement) {
+                    callers.entry(callee.text.as_str()).or_default().push(name);
+                }
+            });
+        }
+        let mut pending: Vec<&str> = bodies.iter().map(|(name, _)| *name).collect();
+        while let Some(name) = pending.pop() {
+            let effect = effects.of_procedure(name);
+            for caller in callers.get(name).into_iter().flatten() {
+                let before = effects.of_procedure(caller);
+                let mut after = before;
+                after.join(effect);
+                if after != before {
+                    effects.procedures.insert(caller.to_string(), after);
+                    pending.push(caller);
+                }
+            }
+        }
+        for (_, body) in bodies {
+            each_statement(body, &mut |statement| {
+                if let StatementKind::Isolated(block) = &statement.kind {
+                    effects.check_isolated(statement.span, block, errors);
+                }
+            });
+        }
+        effects
+    }
+
+    fn of_procedure(&self, name: &str) -> Effect {
+        self.procedures.get(name).copied().unwrap_or_default()
+    }
+
+    /// What a block can do, the procedures it calls included.
+    pub(crate) fn of_block(&self, block: &Block) -> Effect {
+        let mut effect = Effect::default();
+        each_statement(block, &mut |statement| {
+            effect.join(own_effect(statement));
+            if let Some((name, _)) = callee(statement) {
+                effect.join(self.of_procedure(&name.text));
+            }
+        });
+        effect
+    }
+
+    /// The constructs that `main` can use.
+    pub(crate) fn constructs(&self) -> Vec<Construct> {
+        let main = self.of_procedure("main");
+        let used = |construct: &Construct| main.constructs & (1 << *construct as u16) != 0;
+        Construct::ALL.into_iter().filter(used).collect()
+    }
+
+    fn check_isolated(&self, isolated: Span, block: &Block, errors: &mut Collector) {
+        each_statement(block, &mut |statement| {
+            if let Some((span, word)) = own_effect(statement).unfit_for_isolated {
+                errors.add(
+                    Diagnostic::new(
+                        format!("`{word}` cannot stand inside `isolated`"),
+                        span,
+                        "starts or waits for another strand",
+                    )
+                    .also(isolated, "inside this block"),
+                );
+            } else if let Some((name, true)) = callee(statement)
+                && let Some((span, word)) = self.of_procedure(&name.text).unfit_for_isolated
+            {
+                errors.add(
+                    Diagnostic::new(
+                        format!("`{}` cannot be called inside `isolated`", name.text),
+                        name.span,
+                        format!("reaches `{word}`"),
+                    )
+                    .also(isolated, "inside this block")
+                    .also(span, "starts or waits for another strand"),
+                );
+            }
+        });
+    }
+}
+
+/// The procedure a statement runs, and whether in this strand.
+fn callee(statement: &Statement) -> Option<(&Name, bool)> {
+    match &statement.kind {
+        StatementKind::Call(name, _) => Some((name, true)),
+        StatementKind::AsyncCall(name, _) => Some((name, false)),
+        _ => None,
+    }
+}
+
+/// What a statement does by itself, without the blocks in it and the procedures it calls.
+fn own_effect(statement: &Statement) -> Effect {
+    let mut effect = Effect::default();
+    let mut unfit = None;
+    match &statement.kind {
+        StatementKind::Async(_) | StatementKind::AsyncCall(..) => {
+            effect.uses(Construct::Async);
+            effect.starts_tasks = true;
+            unfit = Some("async");
+        }
+        StatementKind::Let(_, Init::Future(_)) => {
+            effect.uses(Construct::Future);
+            effect.starts_tasks = true;
+            unfit = Some("future");
+        }
+        StatementKind::Let(_, Init::Promise) => effect.uses(Construct::Promise),
+        StatementKind::Finish(_) => {
+            effect.uses(Construct::Finish);
+            unfit = Some("finish");
+        }
+        StatementKind::Isolated(_) => effect.uses(Construct::Isolated),
+        StatementKind::Fork(..) => {
+            effect.uses(Construct::Fork);
+            unfit = Some("fork");
+        }
+        StatementKind::Operation(operation, _) => match operation {
+            Operation::Set => effect.uses(Construct::Promise),
+            // Of a promise that nobody makes or sets, or of a future: both are counted elsewhere.
+            Operation::Get => unfit = Some("get"),
+            Operation::Acquire => {
+                effect.uses(Construct::Lock);
+                unfit = Some("acquire");
+            }
+            Operation::Release => effect.uses(Construct::Lock),
+            Operation::P => {
+                effect.uses(Construct::Semaphore);
+                unfit = Some("p");
+            }
+            Operation::V => effect.uses(Construct::Semaphore),
+            Operation::Wait => {
+                effect.uses(Construct::Event);
+                unfit = Some("wait");
+            }
+            Operation::Post | Operation::Clear => effect.uses(Construct::Event),
+            Operation::Join => {
+                effect.uses(Construct::Fork);
+                unfit = Some("join");
+            }
+        },
+        _ => {}
+    }
+    effect.unfit_for_isolated = unfit.map(|word| (statement.span, word));
+    effect
+}
+
+/// Calls `f` on every statement of a block, those inside others included.
+fn each_statement<'b>(block: &'b Block, f: &mut impl FnMut(&'b Statement)) {
+    for statement in &block.statements {
+        f(statement);
+        match &statement.kind {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                for (_, block) in branches {
+                    each_statement(block, f);
+                }
+                if let Some(block) = otherwise {
+                    each_statement(block, f);
+                }
+            }
+            StatementKind::While(_, block)
+            | StatementKind::For(_, _, _, block)
+            | StatementKind::Async(block)
+            | StatementKind::Finish(block)
+            | StatementKind::Isolated(block)
+            | StatementKind::Fork(_, block)
+            | StatementKind::Let(_, Init::Future(block)) => each_statement(block, f),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What the graph of an execution so far means for its future.
+//!
+//! The simple model: keep the whole computation graph; two conflicting accesses race if neither
+//! reaches the other. A search over all schedules cannot keep graphs, and need not. What a future
+//! access can race with is decided by which past accesses its strand *knows* (is ordered behind),
+//! and of the accesses one strand makes at one place to one location only the last matters: who
+//! knows it knows the earlier ones, and who does not races with that place already. So the state
+//! keeps, for each such *instance*, who knows it: each strand, and whatever can pass knowledge on
+//! (a lock's last release, a promise, a token, …). Executions that agree in this, and in the
+//! machine's state, have the same races in their futures.
+//!
+//! Beside it runs a digest of the graph itself (each strand's last node, hashed with all it is
+//! reached from), which is *not* part of that: it tells whether two executions that came to the
+//! same state have the same graph.
+//!
+//! That this is exact is tested against the graphs themselves, schedule by schedule.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use deadheat_model::{AccessKind, Event, Finish, Op, Site, Strand};
+use rustc_hash::FxHashMap;
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::bits::Bits;
+use crate::code::Value;
+
+/// A hash wide enough that two different things never meet in one search.
+pub(super) fn digest(of: impl Hash) -> u128 {
+    let mut hasher = SipHasher13::new();
+    of.hash(&mut hasher);
+    hasher.finish128().as_u128()
+}
+
+/// The accesses one strand makes at one place to one location.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Instance {
+    pub(super) cell: u32,
+    pub(super) strand: Strand,
+    pub(super) site: Site,
+    pub(super) kind: AccessKind,
+}
+
+/// Numbers for instances, the same for all executions of a search.
+#[derive(Debug, Default)]
+pub(super) struct Instances {
+    list: Vec<Instance>,
+    numbers: FxHashMap<Instance, u32>,
+    /// By cell: all instances, and those that write.
+    of_cell: FxHashMap<u32, (Bits, Bits)>,
+}
+
+impl Instances {
+    fn number(&mut self, instance: Instance) -> u32 {
+        let next = self.list.len() as u32;
+        let number = *self.numbers.entry(instance).or_insert(next);
+        if number == next {
+            self.list.push(instance);
+            let (all, writes) = self.of_cell.entry(instance.cell).or_default();
+            all.insert(number);
+            if instance.kind == AccessKind::Write {
+                writes.insert(number);
+            }
+        }
+        number
+    }
+}
+
+/// What is known at some point, and the digest of the graph behind it.
+#[derive(Clone, Debug, Default)]
+struct Past {
+    known: Bits,
+    node: u128,
+}
+
+/// Only what is known decides the future.
+impl Hash for Past {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.known.hash(state);
+    }
+}
+
+impl Past {
+    fn join(&mut self, other: &Past) {
+        self.known.union(&other.known);
+        self.node = digest((self.node, other.node));
+    }
+}
+
+#[derive(Clone, Debug, Default, Hash)]
+struct StrandPast {
+    past: Past,
+    /// The finish that waits for it.
+    finish: Option<Finish>,
+    /// Whether its end can be waited for by name.
+    joinable: bool,
+}
+
+/// The tasks of a finish that have ended: what they know, and their last nodes in no order.
+#[derive(Clone, Debug, Default)]
+struct FinishPast {
+    known: Bits,
+    nodes: u128,
+    enclosing: Option<Finish>,
+}
+
+impl Hash for FinishPast {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.known.hash(state);
+        self.enclosing.hash(state);
+    }
+}
+
+/// Who knows what, in an execution so far. Its hash covers what decides the future, and only that.
+#[derive(Clone, Debug, Default, Hash)]
+pub(super) struct Causality {
+    strands: Vec<StrandPast>,
+    occurred: Bits,
+    locks: BTreeMap<u64, Past>,
+    isolated: Past,
+    /// Tokens that a semaphore had at the start and still has, by semaphore: they are taken first.
+    initial_tokens: Vec<u64>,
+    tokens: BTreeMap<u64, VecDeque<Past>>,
+    flags: BTreeMap<u64, Past>,
+    promises: BTreeMap<u64, Past>,
+    finishes: BTreeMap<Finish, FinishPast>,
+}
+
+impl Causality {
+    /// Before the first event, with the tokens that semaphores start with.
+    pub(super) fn new(initial_tokens: Vec<u64>) -> Causality {
+        Causality {
+            strands: vec![StrandPast::default()],
+            initial_tokens,
+            ..Causality::default()
+        }
+    }
+
+    /// A digest of the whole graph so far.
+    pub(super) fn graph(&self) -> u64 {
+        let nodes = self.strands.iter().map(|strand| strand.past.node);
+        digest(nodes.collect::<Vec<_>>()) as u64
+    }
+
+    /// Takes note of an event. Calls `race` with each past instance the event races with, and the
+    /// event's own.
+    pub(super) fn event(
+        &mut self,
+        event: &Event,
+        value: Value,
+        instances: &mut Instances,
+        mut race: impl FnMut(Instance, Instance),
+    ) {
+        let strand = event.strand();
+        if let Some(access) = event.access() {
+            let instance = Instance {
+                cell: access.location.0 as u32,
+                strand,
+                site: event.site(),
+                kind: access.kind,
+            };
+            self.access(instance, instances, &mut race);
+        }
+        match event.op() {
+            Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
+                let is_task = !matches!(event.op(), Op::Fork(_));
+                let joinable = !matches!(event.op(), Op::Async(_));
+                self.node(event, value);
+                let parent = &self.strands[strand.index()];
+                let new = StrandPast {
+                    past: parent.past.clone(),
+                    finish: parent.finish.filter(|_| is_task),
+                    joinable,
+                };
+                if self.strands.len() <= child.index() {
+                    self.strands
+                        .resize(child.index() + 1, StrandPast::default());
+                }
+                self.strands[child.index()] = new;
+                return;
+            }
+            Op::Join(other) => {
+                let past = self.strands[other.index()].past.clone();
+                self.past(strand).join(&past);
+            }
+            Op::FinishBegin(finish) => {
+                let enclosing = self.strands[strand.index()].finish.replace(finish);
+                let new = FinishPast {
+                    enclosing,
+                    ..FinishPast::default()
+                };
+                self.finishes.insert(finish, new);
+            }
+            Op::FinishEnd(finish) => {
+                if let Some(ended) = self.finishes.remove(&finish) {
+                    self.strands[strand.index()].finish = ended.enclosing;
+                    self.past(strand).join(&Past {
+                        known: ended.known,
+                        node: ended.nodes,
+                    });
+                }
+            }
+            Op::Get(promise) => {
+                if let Some(past) = self.promises.get(&promise.0).cloned() {
+                    self.past(strand).join(&past);
+                }
+            }
+            Op::IsolatedBegin => {
+                let past = self.isolated.clone();
+                self.past(strand).join(&past);
+            }
+            Op::Acquire(lock) => {
+                if let Some(past) = self.locks.get(&lock.0).cloned() {
+                    self.past(strand).join(&past);
+                }
+            }
+            Op::P(semaphore) => match &mut self.initial_tokens[semaphore.index()] {
+                0 => {
+                    let token = self.tokens.entry(semaphore.0).or_default().pop_front();
+                    self.past(strand).join(&token.unwrap_or_default());
+                }
+                initial => *initial -= 1,
+            },
+            Op::Wait(flag) => {
+                if let Some(past) = self.flags.get(&flag.0).cloned() {
+                    self.past(strand).join(&past);
+                }
+            }
+            Op::Clear(flag) => {
+                self.flags.remove(&flag.0);
+            }
+            _ => {}
+        }
+        self.node(event, value);
+        let past = self.strands[strand.index()].past.clone();
+        match event.op() {
+            Op::Set(promise) => {
+                self.promises.insert(promise.0, past);
+            }
+            Op::IsolatedEnd => self.isolated = past,
+            Op::Release(lock) => {
+                self.locks.insert(lock.0, past);
+            }
+            Op::V(semaphore) => self.tokens.entry(semaphore.0).or_default().push_back(past),
+            Op::Post(flag) => {
+                // A flag that is on was turned on by an earlier post.
+                self.flags.entry(flag.0).or_insert(past);
+            }
+            Op::End => {
+                let ended = &mut self.strands[strand.index()];
+                if !ended.joinable {
+                    ended.past.known = Bits::default();
+                }
+                let finish = ended.finish.take();
+                if let Some(finish) = finish.and_then(|f| self.finishes.get_mut(&f)) {
+                    finish.known.union(&past.known);
+                    finish.nodes = finish.nodes.wrapping_add(digest(past.node));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn past(&mut self, strand: Strand) -> &mut Past {
+        &mut self.strands[strand.index()].past
+    }
+
+    /// Adds the event to the graph, behind what its strand's past has joined.
+    fn node(&mut self, event: &Event, value: Value) {
+        let past = self.past(event.strand());
+        past.node = digest((past.node, event, value));
+    }
+
+    fn access(
+        &mut self,
+        instance: Instance,
+        instances: &mut Instances,
+        race: &mut impl FnMut(Instance, Instance),
+    ) {
+        let number = instances.number(instance);
+        let known = &self.strands[instance.strand.index()].past.known;
+        if let Some((all, writes)) = instances.of_cell.get(&instance.cell) {
+            let conflicting = match instance.kind {
+                AccessKind::Write => all,
+                AccessKind::Read => writes,
+            };
+            for past in self.occurred.select(conflicting, known) {
+                race(instances.list[past as usize], instance);
+            }
+        }
+        // Nobody else knows this newest one.
+        if self.occurred.contains(number) {
+            self.each_known(|known| known.remove(number));
+        }
+        self.occurred.insert(number);
+        self.past(instance.strand).known.insert(number);
+    }
+
+    fn each_known(&mut self, f: impl Fn(&mut Bits)) {
+        let strands = self.strands.iter_mut().map(|s| &mut s.past);
+        let pasts = strands
+            .chain(self.locks.values_mut())
+            .chain(std::iter::once(&mut self.isolated))
+            .chain(self.tokens.values_mut().flatten())
+            .chain(self.flags.values_mut())
+            .chain(self.promises.values_mut());
+        pasts.for_each(|past| f(&mut past.known));
+        self.finishes
+            .values_mut()
+            .for_each(|past| f(&mut past.known));
+    }
+}

@@ -1,0 +1,495 @@
+//! Every schedule of a program.
+//!
+//! The simple model: from the initial state, try every strand that can take a step, and from each
+//! state that gives, again, to the end of every schedule; at each end, build the computation graph
+//! and look at all pairs of accesses. [`Program::explore`] gives the same answers and does less:
+//!
+//! - states that come up again are not explored again (`causality` says what makes two states the
+//!   same), so the cost follows the number of states, not of schedules;
+//! - steps that do not depend on each other are not permuted (`persistent`).
+//!
+//! Both are tested against the simple model on very many random programs.
+//!
+//! An error ends a run, and so cuts short what the others would still do. The search lets them go
+//! on instead, the failed strand standing still: the error could always have come later, so all
+//! that is found that way some run does. Only whether every schedule ends alike is different, and
+//! when errors are possible a second search without reduction decides it.
+
+mod bits;
+mod causality;
+mod footprint;
+mod persistent;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadheat_model::{AccessKind, Event, LocationName, Site, Strand};
+use rustc_hash::FxHashMap;
+
+use self::causality::{Causality, Instance, Instances, digest};
+use self::footprint::Footprints;
+use self::persistent::persistent_set;
+use crate::code::Value;
+use crate::machine::{Machine, Observer, Readiness, RuntimeError, State};
+use crate::program::Program;
+use crate::run::{Waiting, waiting};
+use crate::schedule::RecordedSchedule;
+
+/// How many states are visited at most, unless told otherwise.
+pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
+
+/// How long a schedule may be: each of its steps is kept while the search is below it.
+const MAX_DEPTH: usize = 100_000;
+
+/// How to explore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExploreOptions {
+    /// How many states to visit at most.
+    pub max_states: u64,
+    /// Whether steps that do not depend on each other are left unpermuted. Without it the same is
+    /// found, more slowly.
+    pub reduce: bool,
+}
+
+impl Default for ExploreOptions {
+    fn default() -> ExploreOptions {
+        ExploreOptions {
+            max_states: DEFAULT_MAX_STATES,
+            reduce: true,
+        }
+    }
+}
+
+/// What a search has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// States visited.
+    pub states: u64,
+    /// How deep the schedule at hand is.
+    pub depth: usize,
+}
+
+/// What all schedules of a program have in common, and what some of them do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exploration {
+    /// Whether every schedule was covered. If not, what was found is true, and there may be more.
+    pub complete: bool,
+    /// How many schedules the search covered: one for each way through the states it visited.
+    pub schedules: u64,
+    /// How many states it visited.
+    pub states: u64,
+    /// Whether every schedule ends, with the same memory and the same computation graph. Unknown
+    /// if the search was cut short before it found two that differ.
+    pub deterministic: Option<bool>,
+    /// Every race of every schedule, one for each location and pair of places.
+    pub races: Vec<ExploredRace>,
+    /// A deadlock that some schedule ends in.
+    pub deadlock: Option<Found<Vec<Waiting>>>,
+    /// Every kind of error that some schedule ends with, one for each place.
+    pub errors: Vec<Found<RuntimeError>>,
+    /// How many different memories the schedules end with.
+    pub final_memories: u64,
+    /// The names of the strands that the other fields mention, by number.
+    pub strand_names: Vec<String>,
+    /// How many bytes the visited states took.
+    pub bytes: u64,
+}
+
+impl Exploration {
+    /// The names of the locations that race in some schedule, sorted.
+    pub fn racy_locations(&self) -> Vec<String> {
+        let names = self.races.iter().map(|race| race.location.to_string());
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// Something found, with a schedule that shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found<T> {
+    /// What was found.
+    pub what: T,
+    /// A schedule that leads there.
+    pub schedule: RecordedSchedule,
+}
+
+/// One of the two accesses of a race that some schedule has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ExploredAccess {
+    /// Where.
+    pub site: Site,
+    /// Whether it reads or writes.
+    pub kind: AccessKind,
+    /// By whom, in the schedule that was found first.
+    pub strand: Strand,
+}
+
+/// A race that some schedule has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExploredRace {
+    /// What both touch.
+    pub location: LocationName,
+    /// The one that came first in the schedule that shows the race.
+    pub first: ExploredAccess,
+    /// The other one.
+    pub second: ExploredAccess,
+    /// A schedule that shows it, up to the second access.
+    pub schedule: RecordedSchedule,
+}
+
+impl Program {
+    /// Explores every schedule of the program. `progress` is called now and then.
+    pub fn explore(
+        &self,
+        options: &ExploreOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Exploration {
+        let mut search = Search::new(self, *options, OnError::StandStill);
+        search.run(&mut progress);
+        let mut deterministic = search.deterministic();
+        if !search.errors.is_empty() {
+            let options = ExploreOptions {
+                reduce: false,
+                ..*options
+            };
+            let mut strict = Search::new(self, options, OnError::EndRun);
+            strict.run(&mut progress);
+            deterministic = strict.deterministic();
+            search.complete &= deterministic.is_some();
+        }
+        search.finish(deterministic)
+    }
+}
+
+/// What an error does to the strands that did not make it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnError {
+    /// They go on.
+    StandStill,
+    /// The run ends, as it does in truth. The search stops once it has seen two different ends.
+    EndRun,
+}
+
+/// What is kept of a visited state: 16 bytes beside its 16-byte key.
+#[derive(Clone, Copy)]
+struct Visited {
+    /// The graph of the execution that came here first.
+    graph: u64,
+    /// How many ways lead from here to an end, or [`Visited::BELOW`].
+    schedules: u64,
+}
+
+impl Visited {
+    /// The search is still below this state.
+    const BELOW: u64 = u64::MAX;
+    const MOST: u64 = u64::MAX - 1;
+}
+
+/// A state on the schedule at hand.
+struct Node {
+    key: u128,
+    /// Who took the step that led here.
+    by: Strand,
+    state: State,
+    causality: Causality,
+    ready: Vec<Strand>,
+    /// Who is still to be tried.
+    untried: Vec<Strand>,
+    /// Whether `untried` started with all of `ready`.
+    in_full: bool,
+    schedules: u64,
+}
+
+/// A race without the strands: what makes two races the same.
+type RaceKey = (LocationName, (Site, AccessKind), (Site, AccessKind));
+
+struct Search<'p> {
+    machine: Machine<'p>,
+    footprints: Footprints<'p>,
+    options: ExploreOptions,
+    on_error: OnError,
+    instances: Instances,
+    visited: FxHashMap<u128, Visited>,
+    path: Vec<Node>,
+    complete: bool,
+    schedules: u64,
+    races: BTreeMap<RaceKey, (ExploredAccess, ExploredAccess, Vec<Strand>)>,
+    deadlock: Option<(Vec<Waiting>, Vec<Strand>)>,
+    errors: BTreeMap<RuntimeError, Vec<Strand>>,
+    memories: BTreeSet<u128>,
+    /// How the first schedule ended, and whether another one ended differently.
+    end: Option<u128>,
+    ends_differ: bool,
+}
+
+impl<'p> Search<'p> {
+    fn new(program: &'p Program, options: ExploreOptions, on_error: OnError) -> Search<'p> {
+        Search {
+            machine: Machine::new(&program.code),
+            footprints: Footprints::new(&program.code),
+            options,
+            on_error,
+            instances: Instances::default(),
+            visited: FxHashMap::default(),
+            path: Vec::new(),
+            complete: true,
+            schedules: 0,
+            races: BTreeMap::new(),
+            deadlock: None,
+            errors: BTreeMap::new(),
+            memories: BTreeSet::new(),
+            end: None,
+            ends_differ: false,
+        }
+    }
+
+    fn run(&mut self, progress: &mut impl FnMut(Progress)) {
+        let state = self.machine.initial();
+        let code = self.machine.code;
+        let tokens = code.semaphores.iter().map(|(_, tokens)| *tokens).collect();
+        self.visit(state, Causality::new(tokens), Strand::MAIN);
+        while let Some(node) = self.path.last_mut() {
+            if self.on_error == OnError::EndRun && self.ends_differ {
+                return;
+            }
+            let Some(strand) = node.untried.pop() else {
+                self.leave();
+                continue;
+            };
+            let (state, causality) = (node.state.clone(), node.causality.clone());
+            self.take(state, causality, strand);
+            if self.visited.len() % 4096 == 0 {
+                progress(Progress {
+                    states: self.visited.len() as u64,
+                    depth: self.path.len(),
+                });
+            }
+        }
+    }
+
+    /// Lets a strand take its step from a copy of the last state.
+    fn take(&mut self, mut state: State, mut causality: Causality, strand: Strand) {
+        if self.on_error == OnError::EndRun
+            && let Some(failure) = state.failure(strand)
+        {
+            let error = digest(failure);
+            self.reach_end(&state, &causality, error);
+            return self.count(1);
+        }
+        let mut found = Vec::new();
+        let mut observer = Causally {
+            causality: &mut causality,
+            instances: &mut self.instances,
+            races: &mut found,
+        };
+        self.machine.step(&mut state, strand, &mut observer);
+        for (past, now) in found {
+            self.race(&state, past, now, strand);
+        }
+        self.visit(state, causality, strand);
+    }
+
+    fn race(&mut self, state: &State, past: Instance, now: Instance, by: Strand) {
+        let location = self.machine.location_name(state, now.cell);
+        let side = |instance: Instance| (instance.site, instance.kind);
+        let (low, high) = (side(past).min(side(now)), side(past).max(side(now)));
+        let key = (location, low, high);
+        if self.races.contains_key(&key) {
+            return;
+        }
+        let access = |instance: Instance| ExploredAccess {
+            site: instance.site,
+            kind: instance.kind,
+            strand: instance.strand,
+        };
+        let mut schedule = self.schedule();
+        schedule.push(by);
+        self.races
+            .insert(key, (access(past), access(now), schedule));
+    }
+
+    /// Comes to a state: goes on below it if it is new.
+    fn visit(&mut self, mut state: State, causality: Causality, by: Strand) {
+        if self.on_error == OnError::StandStill {
+            self.give_up_failing(&mut state, by);
+        }
+        let key = digest((&state, &causality));
+        let graph = causality.graph();
+        if let Some(visited) = self.visited.get(&key) {
+            let schedules = visited.schedules;
+            // Two graphs that go on in the same way stay different.
+            self.ends_differ |= visited.graph != graph;
+            if schedules == Visited::BELOW {
+                return self.expand_in_full();
+            }
+            return self.count(schedules);
+        }
+        if self.visited.len() as u64 >= self.options.max_states || self.path.len() >= MAX_DEPTH {
+            self.complete = false;
+            return;
+        }
+        let can_move = |strand: &Strand| match self.machine.readiness(&state, *strand) {
+            Readiness::Ready | Readiness::Failing => true,
+            Readiness::Blocked(_) | Readiness::Gone => false,
+        };
+        let ready: Vec<Strand> = state.strands().filter(can_move).collect();
+        let untried = match self.options.reduce {
+            true => persistent_set(&self.machine, &self.footprints, &state, &ready),
+            false => ready.clone(),
+        };
+        let schedules = Visited::BELOW;
+        self.visited.insert(key, Visited { graph, schedules });
+        let is_end = ready.is_empty();
+        self.path.push(Node {
+            key,
+            by,
+            state,
+            causality,
+            in_full: untried.len() == ready.len(),
+            ready,
+            untried,
+            schedules: 0,
+        });
+        if is_end {
+            self.end();
+        }
+    }
+
+    /// Notes the errors of strands that fail, which then stand still.
+    fn give_up_failing(&mut self, state: &mut State, by: Strand) {
+        let failing: Vec<RuntimeError> = state
+            .strands()
+            .filter_map(|strand| state.failure(strand).cloned())
+            .collect();
+        for failure in failing {
+            self.machine.give_up(state, failure.strand);
+            if !self.errors.contains_key(&failure) {
+                let mut schedule = self.schedule();
+                if !self.path.is_empty() {
+                    schedule.push(by);
+                }
+                schedule.push(failure.strand);
+                self.errors.insert(failure, schedule);
+            }
+        }
+    }
+
+    /// The last state has no step to take.
+    fn end(&mut self) {
+        let Some(node) = self.path.pop() else {
+            return;
+        };
+        let waiting = waiting(&self.machine, &node.state);
+        let failed = node.state.has_failed();
+        self.path.push(node);
+        if !waiting.is_empty() && !failed && self.deadlock.is_none() {
+            self.deadlock = Some((waiting, self.schedule()));
+        }
+        if let Some(mut node) = self.path.pop() {
+            node.schedules = 1;
+            self.reach_end(&node.state, &node.causality, 0);
+            self.path.push(node);
+        }
+    }
+
+    fn reach_end(&mut self, state: &State, causality: &Causality, error: u128) {
+        let memory = digest(state.memory());
+        self.memories.insert(memory);
+        let end = digest((memory, causality.graph(), error));
+        self.ends_differ |= *self.end.get_or_insert(end) != end;
+    }
+
+    /// All that can follow the last state has been seen.
+    fn leave(&mut self) {
+        let Some(node) = self.path.pop() else {
+            return;
+        };
+        if let Some(visited) = self.visited.get_mut(&node.key) {
+            visited.schedules = node.schedules;
+        }
+        self.count(node.schedules);
+    }
+
+    /// Adds schedules that lead on from the last state.
+    fn count(&mut self, schedules: u64) {
+        let sum = match self.path.last_mut() {
+            Some(node) => &mut node.schedules,
+            None => &mut self.schedules,
+        };
+        *sum = sum.saturating_add(schedules).min(Visited::MOST);
+    }
+
+    /// The last state has a step that closes a cycle: nothing may be put off there.
+    fn expand_in_full(&mut self) {
+        // A schedule that goes round never ends.
+        self.ends_differ = true;
+        if let Some(node) = self.path.last_mut()
+            && !node.in_full
+        {
+            node.in_full = true;
+            node.untried = node.ready.clone();
+        }
+    }
+
+    /// Who took each step up to the last state.
+    fn schedule(&self) -> Vec<Strand> {
+        self.path.iter().skip(1).map(|node| node.by).collect()
+    }
+
+    /// Whether all schedules end alike.
+    fn deterministic(&self) -> Option<bool> {
+        match (self.ends_differ, self.complete) {
+            (true, _) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => None,
+        }
+    }
+
+    fn finish(self, deterministic: Option<bool>) -> Exploration {
+        let strand_names = self.machine.strand_names();
+        let schedule = |steps: Vec<Strand>| {
+            RecordedSchedule::from_names(steps.iter().map(|s| &strand_names[s.index()]))
+        };
+        let races = self.races.into_iter();
+        let races = races.map(|((location, ..), (first, second, steps))| ExploredRace {
+            location,
+            first,
+            second,
+            schedule: schedule(steps),
+        });
+        let errors = self.errors.into_iter().map(|(what, steps)| Found {
+            what,
+            schedule: schedule(steps),
+        });
+        Exploration {
+            complete: self.complete,
+            schedules: self.schedules,
+            states: self.visited.len() as u64,
+            deterministic,
+            races: races.collect(),
+            deadlock: self.deadlock.map(|(what, steps)| Found {
+                what,
+                schedule: schedule(steps),
+            }),
+            errors: errors.collect(),
+            final_memories: self.memories.len() as u64,
+            bytes: (self.visited.capacity() * (size_of::<(u128, Visited)>() + 1)) as u64,
+            strand_names,
+        }
+    }
+}
+
+/// Passes a step's event on to the causality of its state.
+struct Causally<'c> {
+    causality: &'c mut Causality,
+    instances: &'c mut Instances,
+    races: &'c mut Vec<(Instance, Instance)>,
+}
+
+impl Observer for Causally<'_> {
+    fn event(&mut self, event: Event, value: Value) {
+        let races = &mut *self.races;
+        self.causality
+            .event(&event, value, self.instances, |past, now| {
+                races.push((past, now));
+            });
+    }
+}

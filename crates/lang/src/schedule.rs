@@ -1,0 +1,341 @@
+//! Who takes the next step.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use deadheat_model::Strand;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::machine::{Machine, Readiness, State, Stepped, WaitsFor};
+
+/// How the next strand to take a step is chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Schedule {
+    /// A child runs as soon as it is started. A strand that cannot go on gives way to whoever
+    /// started it; one that can go on again runs before the strand that let it (drdp-ecoop23, 4.2).
+    DepthFirst,
+    /// Any strand that can go on, each as likely as another; the same choices for the same seed.
+    Random(u64),
+    /// The strands named, one step each; depth-first when the names run out.
+    Recorded(RecordedSchedule),
+}
+
+/// A schedule as text: one strand a line, with how many steps it takes if more than one.
+///
+/// ```
+/// use deadheat_lang::RecordedSchedule;
+///
+/// let schedule: RecordedSchedule = "main 2\nmain/1\n# a comment\nmain\n".parse().unwrap();
+/// assert_eq!(schedule.to_string(), "main 2\nmain/1\nmain\n");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RecordedSchedule {
+    turns: Vec<Turn>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Turn {
+    /// The ordinals of the path from `main`.
+    path: Vec<u32>,
+    steps: u64,
+    /// The line it was read from, from 1.
+    line: u32,
+}
+
+/// A text that is not a schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "line {line}: expected a task such as `main` or `main/1`, and how many steps it takes if more than one; found `{text}`"
+)]
+pub struct NotASchedule {
+    /// The line, from 1.
+    pub line: u32,
+    /// What it says.
+    pub text: String,
+}
+
+/// A schedule that the program cannot follow.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("line {line} of the schedule: {name} {why}")]
+pub struct CannotFollow {
+    /// The line, from 1.
+    pub line: u32,
+    /// The strand it names.
+    pub name: String,
+    /// Why it cannot take a step there.
+    pub why: &'static str,
+}
+
+impl RecordedSchedule {
+    /// The schedule of strands, by their names, one step each.
+    pub fn from_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> RecordedSchedule {
+        let mut schedule = RecordedSchedule::default();
+        for name in names {
+            let path = parse_path(name.as_ref()).unwrap_or_default();
+            match schedule.turns.last_mut() {
+                Some(turn) if turn.path == path => turn.steps += 1,
+                _ => {
+                    let line = schedule.turns.len() as u32 + 1;
+                    schedule.turns.push(Turn {
+                        path,
+                        steps: 1,
+                        line,
+                    });
+                }
+            }
+        }
+        schedule
+    }
+}
+
+impl std::str::FromStr for RecordedSchedule {
+    type Err = NotASchedule;
+
+    fn from_str(text: &str) -> Result<RecordedSchedule, NotASchedule> {
+        let mut turns = Vec::new();
+        for (index, full) in text.lines().enumerate() {
+            let line = index as u32 + 1;
+            let content = full.split('#').next().unwrap_or_default();
+            let words: Vec<&str> = content.split_whitespace().collect();
+            let turn = match words[..] {
+                [] => continue,
+                [name] => parse_path(name).map(|path| (path, 1)),
+                [name, steps] => parse_path(name).zip(steps.parse().ok()),
+                _ => None,
+            };
+            let Some((path, steps)) = turn else {
+                return Err(NotASchedule {
+                    line,
+                    text: full.trim().chars().take(60).collect(),
+                });
+            };
+            turns.push(Turn { path, steps, line });
+        }
+        Ok(RecordedSchedule { turns })
+    }
+}
+
+impl fmt::Display for RecordedSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for turn in &self.turns {
+            match turn.steps {
+                1 => writeln!(f, "{}", path_name(&turn.path))?,
+                n => writeln!(f, "{} {n}", path_name(&turn.path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_path(name: &str) -> Option<Vec<u32>> {
+    let rest = name.strip_prefix("main")?;
+    match rest.strip_prefix('/') {
+        None if rest.is_empty() => Some(Vec::new()),
+        None => None,
+        Some(ordinals) => ordinals.split('/').map(|o| o.parse().ok()).collect(),
+    }
+}
+
+fn path_name(path: &[u32]) -> String {
+    let ordinals = path.iter().map(|ordinal| format!("/{ordinal}"));
+    std::iter::once("main".to_string())
+        .chain(ordinals)
+        .collect()
+}
+
+/// Follows a schedule.
+pub(crate) enum Scheduler {
+    DepthFirst(DepthFirst),
+    Random(Random),
+    Recorded(Recorded),
+}
+
+impl Scheduler {
+    pub(crate) fn new(schedule: &Schedule) -> Scheduler {
+        match schedule {
+            Schedule::DepthFirst => Scheduler::DepthFirst(DepthFirst::default()),
+            Schedule::Random(seed) => Scheduler::Random(Random {
+                rng: fastrand::Rng::with_seed(*seed),
+                runnable: vec![Strand::MAIN],
+                parked: Parked::default(),
+            }),
+            Schedule::Recorded(recorded) => Scheduler::Recorded(Recorded {
+                turns: recorded.turns.clone().into(),
+                then: None,
+            }),
+        }
+    }
+
+    /// The strand to take the next step: one that is ready or failing. None when nobody is.
+    pub(crate) fn next(
+        &mut self,
+        machine: &Machine,
+        state: &State,
+    ) -> Result<Option<Strand>, CannotFollow> {
+        match self {
+            Scheduler::DepthFirst(scheduler) => Ok(scheduler.next(machine, state)),
+            Scheduler::Random(scheduler) => Ok(scheduler.next(machine, state)),
+            Scheduler::Recorded(scheduler) => scheduler.next(machine, state),
+        }
+    }
+
+    /// Takes note of what the chosen strand's step did.
+    pub(crate) fn stepped(&mut self, stepped: &Stepped) {
+        match self {
+            Scheduler::DepthFirst(scheduler) => scheduler.stepped(stepped),
+            Scheduler::Random(scheduler) => scheduler.stepped(stepped),
+            Scheduler::Recorded(scheduler) => {
+                if let Some(scheduler) = &mut scheduler.then {
+                    scheduler.stepped(stepped);
+                }
+            }
+        }
+    }
+}
+
+/// Strands that wait, by what for, in the order in which they came.
+#[derive(Default)]
+struct Parked(FxHashMap<WaitsFor, VecDeque<Strand>>);
+
+impl Parked {
+    fn park(&mut self, strand: Strand, waits_for: WaitsFor) {
+        self.0.entry(waits_for).or_default().push_back(strand);
+    }
+
+    /// All that waited for what a step gave.
+    fn woken(&mut self, stepped: &Stepped) -> impl DoubleEndedIterator<Item = Strand> + use<> {
+        let woken = stepped.wakes.iter().flatten();
+        let woken: Vec<Strand> = woken
+            .filter_map(|waits_for| self.0.remove(waits_for))
+            .flatten()
+            .collect();
+        woken.into_iter()
+    }
+}
+
+pub(crate) struct DepthFirst {
+    /// The last one runs.
+    stack: Vec<Strand>,
+    parked: Parked,
+}
+
+impl Default for DepthFirst {
+    fn default() -> DepthFirst {
+        DepthFirst {
+            stack: vec![Strand::MAIN],
+            parked: Parked::default(),
+        }
+    }
+}
+
+impl DepthFirst {
+    fn next(&mut self, machine: &Machine, state: &State) -> Option<Strand> {
+        while let Some(&strand) = self.stack.last() {
+            match machine.readiness(state, strand) {
+                Readiness::Ready | Readiness::Failing => return Some(strand),
+                Readiness::Gone => {}
+                Readiness::Blocked(waits_for) => self.parked.park(strand, waits_for),
+            }
+            self.stack.pop();
+        }
+        None
+    }
+
+    fn stepped(&mut self, stepped: &Stepped) {
+        // The one that waited longest runs first.
+        self.stack.extend(self.parked.woken(stepped).rev());
+        self.stack.extend(stepped.started);
+    }
+}
+
+pub(crate) struct Random {
+    rng: fastrand::Rng,
+    runnable: Vec<Strand>,
+    parked: Parked,
+}
+
+impl Random {
+    fn next(&mut self, machine: &Machine, state: &State) -> Option<Strand> {
+        while !self.runnable.is_empty() {
+            let index = self.rng.usize(..self.runnable.len());
+            let strand = self.runnable[index];
+            match machine.readiness(state, strand) {
+                Readiness::Ready | Readiness::Failing => return Some(strand),
+                Readiness::Gone => {}
+                Readiness::Blocked(waits_for) => self.parked.park(strand, waits_for),
+            }
+            self.runnable.swap_remove(index);
+        }
+        None
+    }
+
+    fn stepped(&mut self, stepped: &Stepped) {
+        self.runnable.extend(self.parked.woken(stepped));
+        self.runnable.extend(stepped.started);
+    }
+}
+
+pub(crate) struct Recorded {
+    turns: VecDeque<Turn>,
+    /// What goes on when the record ends.
+    then: Option<DepthFirst>,
+}
+
+impl Recorded {
+    fn next(&mut self, machine: &Machine, state: &State) -> Result<Option<Strand>, CannotFollow> {
+        while let Some(turn) = self.turns.front_mut() {
+            if turn.steps == 0 {
+                self.turns.pop_front();
+                continue;
+            }
+            turn.steps -= 1;
+            let cannot = |why| CannotFollow {
+                line: turn.line,
+                name: path_name(&turn.path),
+                why,
+            };
+            let strand = turn.path.iter().try_fold(Strand::MAIN, |parent, &ordinal| {
+                machine.child(state, parent, ordinal)
+            });
+            let strand = strand.ok_or_else(|| cannot("has not been started"))?;
+            return match machine.readiness(state, strand) {
+                Readiness::Ready | Readiness::Failing => Ok(Some(strand)),
+                Readiness::Gone => Err(cannot("has already ended")),
+                Readiness::Blocked(_) => Err(cannot("cannot go on: it waits for another strand")),
+            };
+        }
+        let then = self.then.get_or_insert_with(|| DepthFirst {
+            stack: state.strands().collect(),
+            parked: Parked::default(),
+        });
+        Ok(then.next(machine, state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_says_where_it_is_not_one() {
+        for (text, line) in [
+            ("mein", 1),
+            ("main\nmain/x", 2),
+            ("main 1 2", 1),
+            ("main/", 1),
+            ("main x", 1),
+            ("main1", 1),
+        ] {
+            let error = text.parse::<RecordedSchedule>().unwrap_err();
+            assert_eq!(error.line, line, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_joined_into_turns() {
+        let schedule = RecordedSchedule::from_names(["main", "main", "main/1/2", "main"]);
+        assert_eq!(schedule.to_string(), "main 2\nmain/1/2\nmain\n");
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
+    }
+}

@@ -1,0 +1,320 @@
+//! The naive engine: the computation graph of one execution, its transitive closure, all racing
+//! pairs.
+//!
+//! Idea: cut each strand into nodes, one for each synchronisation event and one for each run of
+//! accesses between two of them; draw the happens-before edges that the language's definition
+//! names, and no others; compute for every node the set of nodes that reach it; two conflicting
+//! accesses of different strands race if neither one's node reaches the other's.
+//!
+//! Guarantee: exact for the execution's graph, by inspection. It is what every other engine is
+//! compared with, so it stays slow and obvious.
+//!
+//! Cost: nodes² / 16 bytes and as many word operations for the closure; then all pairs of accesses
+//! to a location, where the accesses of one node at one place count as one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use deadheat_model::{
+    AccessKind, EventNumber, Execution, Finish, Location, Op, Race, RacingAccess, Site, Strand,
+};
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+/// The most nodes a graph may have: the closure of so many takes some 230 MB.
+pub const MAX_NODES: usize = 60_000;
+
+/// Why an execution cannot be judged by this engine.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum GraphError {
+    /// The closure would not fit in memory.
+    #[error(
+        "the execution's graph has more than {MAX_NODES} nodes, too many for its closure; run the program on a smaller input"
+    )]
+    TooLarge,
+    /// An operation that the definition of the graph does not name.
+    #[error("event {number}: the graph engine cannot order {op}")]
+    CannotOrder {
+        /// Which event, from 1.
+        number: EventNumber,
+        /// What it is.
+        op: String,
+    },
+}
+
+/// A computation graph and its races.
+#[derive(Debug)]
+pub struct Graph {
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// How many edges were drawn.
+    pub edges: usize,
+    /// Every race, one for each location and pair of places, with how many pairs of accesses it
+    /// stands for. In the order of the second access.
+    pub races: Vec<Race>,
+}
+
+/// Builds the graph of an execution and finds its races.
+pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
+    let mut builder = Builder::default();
+    builder.semaphores = execution
+        .tables
+        .semaphores
+        .iter()
+        .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
+        .collect();
+    for (index, event) in execution.events.iter().enumerate() {
+        let number = index as EventNumber + 1;
+        match event.access() {
+            Some(access) => {
+                let node = builder.access_node(event.strand())?;
+                let accesses = builder.accesses.entry(access.location).or_default();
+                let group = accesses.entry((node, event.site(), access.kind));
+                let group = group.or_insert(Group {
+                    first: number,
+                    strand: event.strand(),
+                    count: 0,
+                });
+                group.count += 1;
+            }
+            None => builder.synchronise(event.strand(), event.op(), number)?,
+        }
+    }
+    Ok(Graph {
+        nodes: builder.predecessors.len(),
+        edges: builder.predecessors.iter().map(Vec::len).sum(),
+        races: builder.races(),
+    })
+}
+
+type Node = usize;
+
+/// The accesses of one node to one location at one place.
+#[derive(Clone, Copy)]
+struct Group {
+    first: EventNumber,
+    strand: Strand,
+    count: u64,
+}
+
+type Accesses = BTreeMap<(Node, Site, AccessKind), Group>;
+
+#[derive(Default)]
+struct StrandState {
+    /// The last node.
+    last: Option<Node>,
+    /// Whether the last node is a run of accesses, which further accesses may join.
+    accessing: bool,
+    /// The finishes this strand is inside of, innermost last; those it inherited first.
+    finishes: Vec<Finish>,
+    /// The finish that waits for it, if it is a task.
+    waited_for_by: Option<Finish>,
+}
+
+#[derive(Default)]
+struct Builder {
+    /// By node. Edges lead from lower numbers to higher ones.
+    predecessors: Vec<Vec<Node>>,
+    strands: FxHashMap<Strand, StrandState>,
+    accesses: BTreeMap<Location, Accesses>,
+    /// The ends of the tasks that each finish waits for.
+    ends_in: FxHashMap<Finish, Vec<Node>>,
+    ends: FxHashMap<Strand, Node>,
+    promises: FxHashMap<u64, Node>,
+    locks: FxHashMap<u64, Node>,
+    isolated: Option<Node>,
+    /// The tokens left from the start, and the `v`s not yet used, oldest first.
+    semaphores: FxHashMap<u64, (u64, VecDeque<Node>)>,
+    /// The post that turned the flag on, while it is on.
+    flags: FxHashMap<u64, Node>,
+}
+
+impl Builder {
+    /// The node that a strand's next access belongs to.
+    fn access_node(&mut self, strand: Strand) -> Result<Node, GraphError> {
+        let state = self.strands.entry(strand).or_default();
+        if let (Some(node), true) = (state.last, state.accessing) {
+            return Ok(node);
+        }
+        let node = self.node(strand, None)?;
+        self.strands.entry(strand).or_default().accessing = true;
+        Ok(node)
+    }
+
+    /// A new node behind the strand's last one, and behind another one if given.
+    fn node(&mut self, strand: Strand, also: Option<Node>) -> Result<Node, GraphError> {
+        let node = self.predecessors.len();
+        if node >= MAX_NODES {
+            return Err(GraphError::TooLarge);
+        }
+        let state = self.strands.entry(strand).or_default();
+        let before = state.last.replace(node);
+        state.accessing = false;
+        self.predecessors
+            .push(before.into_iter().chain(also).collect());
+        Ok(node)
+    }
+
+    fn synchronise(
+        &mut self,
+        strand: Strand,
+        op: Op,
+        number: EventNumber,
+    ) -> Result<(), GraphError> {
+        // What this event waited for, besides its own strand.
+        let waited_for = match op {
+            Op::Join(other) => self.ends.get(&other).copied(),
+            Op::Get(promise) => self.promises.get(&promise.0).copied(),
+            Op::IsolatedBegin => self.isolated,
+            Op::Acquire(lock) => self.locks.get(&lock.0).copied(),
+            Op::Wait(flag) => self.flags.get(&flag.0).copied(),
+            Op::P(semaphore) => {
+                let (initial, given) = self.semaphores.entry(semaphore.0).or_default();
+                match *initial {
+                    0 => given.pop_front(),
+                    _ => {
+                        *initial -= 1;
+                        None
+                    }
+                }
+            }
+            _ => None,
+        };
+        let node = self.node(strand, waited_for)?;
+        match op {
+            Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
+                let is_task = !matches!(op, Op::Fork(_));
+                let parent = self.strands.entry(strand).or_default();
+                let finishes = match is_task {
+                    true => parent.finishes.clone(),
+                    false => Vec::new(),
+                };
+                let child = self.strands.entry(child).or_default();
+                child.last = Some(node);
+                child.waited_for_by = finishes.last().copied();
+                child.finishes = finishes;
+            }
+            Op::End => {
+                self.ends.insert(strand, node);
+                let finish = self.strands.entry(strand).or_default().waited_for_by;
+                if let Some(finish) = finish {
+                    self.ends_in.entry(finish).or_default().push(node);
+                }
+            }
+            Op::FinishBegin(finish) => {
+                self.strands
+                    .entry(strand)
+                    .or_default()
+                    .finishes
+                    .push(finish);
+            }
+            Op::FinishEnd(finish) => {
+                self.strands.entry(strand).or_default().finishes.pop();
+                let ends = self.ends_in.remove(&finish).unwrap_or_default();
+                self.predecessors[node].extend(ends);
+            }
+            Op::Set(promise) => {
+                self.promises.insert(promise.0, node);
+            }
+            Op::IsolatedEnd => self.isolated = Some(node),
+            Op::Release(lock) => {
+                self.locks.insert(lock.0, node);
+            }
+            Op::V(semaphore) => {
+                let (_, given) = self.semaphores.entry(semaphore.0).or_default();
+                given.push_back(node);
+            }
+            Op::Post(flag) => {
+                self.flags.entry(flag.0).or_insert(node);
+            }
+            Op::Clear(flag) => {
+                self.flags.remove(&flag.0);
+            }
+            Op::Join(_)
+            | Op::Get(_)
+            | Op::IsolatedBegin
+            | Op::Acquire(_)
+            | Op::Wait(_)
+            | Op::P(_)
+            | Op::NewPromise(_)
+            | Op::Alloc(_)
+            | Op::Free(_) => {}
+            Op::Read(..)
+            | Op::Write(_)
+            | Op::AtomicLoad(..)
+            | Op::AtomicStore(..)
+            | Op::AtomicUpdate(..)
+            | Op::AcquireShared(_)
+            | Op::ReleaseShared(_)
+            | Op::BarrierArrive(_)
+            | Op::BarrierLeave(_) => {
+                return Err(GraphError::CannotOrder {
+                    number,
+                    op: format!("{op:?}"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// For every node, the nodes that reach it.
+    fn closure(&self) -> Vec<FixedBitSet> {
+        let mut before: Vec<FixedBitSet> = Vec::with_capacity(self.predecessors.len());
+        for (node, predecessors) in self.predecessors.iter().enumerate() {
+            let mut set = FixedBitSet::with_capacity(node);
+            for &predecessor in predecessors {
+                set.union_with(&before[predecessor]);
+                set.insert(predecessor);
+            }
+            before.push(set);
+        }
+        before
+    }
+
+    fn races(&self) -> Vec<Race> {
+        let before = self.closure();
+        let ordered = |a: Node, b: Node| {
+            let (low, high) = (a.min(b), a.max(b));
+            before[high].contains(low)
+        };
+        let mut found: BTreeMap<_, Race> = BTreeMap::new();
+        for (&location, accesses) in &self.accesses {
+            let accesses: Vec<_> = accesses.iter().collect();
+            for (index, &(&(node, site, kind), group)) in accesses.iter().enumerate() {
+                for &(&(other, other_site, other_kind), other_group) in &accesses[..index] {
+                    let writes = kind == AccessKind::Write || other_kind == AccessKind::Write;
+                    if !writes || group.strand == other_group.strand || ordered(node, other) {
+                        continue;
+                    }
+                    let access = |site, kind, group: &Group| RacingAccess {
+                        event: group.first,
+                        strand: group.strand,
+                        site,
+                        kind,
+                    };
+                    let mut pair = [
+                        access(site, kind, group),
+                        access(other_site, other_kind, other_group),
+                    ];
+                    pair.sort();
+                    let [first, second] = pair;
+                    let mut places = [(site, kind), (other_site, other_kind)];
+                    places.sort();
+                    let race = found.entry((location, places)).or_insert(Race {
+                        location,
+                        first,
+                        second,
+                        count: 0,
+                    });
+                    race.count += group.count * other_group.count;
+                    if (second.event, first.event) < (race.second.event, race.first.event) {
+                        (race.first, race.second) = (first, second);
+                    }
+                }
+            }
+        }
+        let mut races: Vec<Race> = found.into_values().collect();
+        races.sort_by_key(|race| (race.second.event, race.first.event));
+        races
+    }
+}
