@@ -4,6 +4,7 @@ mod code;
 mod compile;
 mod constructs;
 mod diagnostic;
+mod enumerate;
 mod explore;
 mod machine;
 mod program;
@@ -14,6 +15,7 @@ pub mod syntax;
 pub use code::Value;
 pub use constructs::Construct;
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
+pub use enumerate::Enumerated;
 pub use explore::{
     DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found, Progress,
 };

@@ -45,10 +45,10 @@ pub enum GraphError {
 /// A computation graph and its races.
 #[derive(Debug)]
 pub struct Graph {
-    /// How many nodes it has.
-    pub nodes: usize,
-    /// How many edges were drawn.
-    pub edges: usize,
+    /// The nodes that each node has an edge from. An edge leads from a lower number to a higher.
+    pub predecessors: Vec<Vec<Node>>,
+    /// The node that each event belongs to, by the event's number less 1.
+    pub node_of: Vec<Node>,
     /// Every race, one for each location and pair of places, with how many pairs of accesses it
     /// stands for. In the order of the second access.
     pub races: Vec<Race>,
@@ -63,9 +63,10 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
         .iter()
         .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
         .collect();
+    let mut node_of = Vec::with_capacity(execution.events.len());
     for (index, event) in execution.events.iter().enumerate() {
         let number = index as EventNumber + 1;
-        match event.access() {
+        let node = match event.access() {
             Some(access) => {
                 let node = builder.access_node(event.strand())?;
                 let accesses = builder.accesses.entry(access.location).or_default();
@@ -76,18 +77,21 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
                     count: 0,
                 });
                 group.count += 1;
+                node
             }
             None => builder.synchronise(event.strand(), event.op(), number)?,
-        }
+        };
+        node_of.push(node);
     }
     Ok(Graph {
-        nodes: builder.predecessors.len(),
-        edges: builder.predecessors.iter().map(Vec::len).sum(),
         races: builder.races(),
+        predecessors: builder.predecessors,
+        node_of,
     })
 }
 
-type Node = usize;
+/// A node's number, in the order of the execution.
+pub type Node = usize;
 
 /// The accesses of one node to one location at one place.
 #[derive(Clone, Copy)]
@@ -105,7 +109,7 @@ struct StrandState {
     last: Option<Node>,
     /// Whether the last node is a run of accesses, which further accesses may join.
     accessing: bool,
-    /// The finishes this strand is inside of, innermost last; those it inherited first.
+    /// The finishes this strand has open, innermost last, behind the one it was started in.
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task.
     waited_for_by: Option<Finish>,
@@ -160,7 +164,7 @@ impl Builder {
         strand: Strand,
         op: Op,
         number: EventNumber,
-    ) -> Result<(), GraphError> {
+    ) -> Result<Node, GraphError> {
         // What this event waited for, besides its own strand.
         let waited_for = match op {
             Op::Join(other) => self.ends.get(&other).copied(),
@@ -185,14 +189,11 @@ impl Builder {
             Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
                 let is_task = !matches!(op, Op::Fork(_));
                 let parent = self.strands.entry(strand).or_default();
-                let finishes = match is_task {
-                    true => parent.finishes.clone(),
-                    false => Vec::new(),
-                };
+                let innermost = parent.finishes.last().copied().filter(|_| is_task);
                 let child = self.strands.entry(child).or_default();
                 child.last = Some(node);
-                child.waited_for_by = finishes.last().copied();
-                child.finishes = finishes;
+                child.waited_for_by = innermost;
+                child.finishes.extend(innermost);
             }
             Op::End => {
                 self.ends.insert(strand, node);
@@ -254,7 +255,7 @@ impl Builder {
                 });
             }
         }
-        Ok(())
+        Ok(node)
     }
 
     /// For every node, the nodes that reach it.

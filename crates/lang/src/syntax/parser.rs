@@ -597,7 +597,15 @@ impl Parser<'_> {
                     (self.token, self.span) = (token, span);
                     return;
                 }
-                Err(error) => self.errors.add(error),
+                Err(error) => {
+                    let span = error.span;
+                    self.errors.add(error);
+                    // What was meant to be a number is read as one.
+                    if self.text(span).starts_with(|c: char| c.is_ascii_digit()) {
+                        (self.token, self.span) = (Token::Int(0), span);
+                        return;
+                    }
+                }
             }
             if self.errors.is_full() {
                 self.token = Token::EndOfFile;
@@ -634,7 +642,12 @@ impl Parser<'_> {
                 end,
                 "a `;` is missing here",
             );
-            return Err(self.fail(error));
+            self.errors.add(error);
+            // Where the next statement starts, nothing is lost by going on.
+            return match self.token {
+                Token::Keyword(_) | Token::Name | Token::Symbol("}" | "*") => Ok(()),
+                _ => Err(Skip),
+            };
         }
         Err(self.expected(&format!("`{symbol}`")))
     }

@@ -1,0 +1,302 @@
+//! `deadheat check`: is this `.tp` program safe?
+
+use std::fs;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use deadheat_lang::{
+    DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
+};
+use deadheat_offline::graph;
+use deadheat_report::{CheckReport, Renderer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use thiserror::Error;
+
+use crate::output::{complain, complain_of, print};
+
+/// Check .tp programs for races
+///
+/// Runs each program under one schedule and judges its accesses; with --explore, under every
+/// schedule. Exit status: 0 no race, 1 a race, 2 bad input.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The programs; - reads standard input
+    #[arg(required = true, value_name = "FILE.tp")]
+    files: Vec<PathBuf>,
+
+    /// What judges the run; the fitting one unless given
+    #[arg(long, value_name = "NAME")]
+    engine: Option<Engine>,
+
+    /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
+    #[arg(long, value_name = "HOW", default_value = "depth-first")]
+    schedule: ScheduleArgument,
+
+    /// Visit every schedule, and tell which races, deadlocks and errors are possible
+    #[arg(long)]
+    explore: bool,
+
+    /// Stop exploring after so many states
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STATES)]
+    max_states: u64,
+
+    /// Stop the run after so many steps
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS)]
+    max_steps: u64,
+
+    /// Write the run's schedule to FILE, for --schedule trace:FILE
+    #[arg(long, value_name = "FILE")]
+    save_schedule: Option<PathBuf>,
+
+    /// Print the result as JSON, one object a program; to FILE if given
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    json: Option<Option<PathBuf>>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat check examples/lost-update.tp
+  deadheat check --explore --json examples/zipper-fig2.tp
+  deadheat check --schedule random:7 --save-schedule run.txt program.tp
+  deadheat check --schedule trace:run.txt program.tp";
+
+/// What can judge a run.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The computation graph and its closure: slow, exact for the run
+    Graph,
+}
+
+impl Engine {
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Graph => "graph",
+        }
+    }
+}
+
+/// `depth-first`, `random:SEED` or `trace:FILE`.
+#[derive(Clone, PartialEq, Eq)]
+enum ScheduleArgument {
+    DepthFirst,
+    Random(u64),
+    Trace(PathBuf),
+}
+
+impl std::str::FromStr for ScheduleArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ScheduleArgument, String> {
+        match text.split_once(':') {
+            None if text == "depth-first" => Ok(ScheduleArgument::DepthFirst),
+            Some(("random", seed)) => match seed.parse() {
+                Ok(seed) => Ok(ScheduleArgument::Random(seed)),
+                Err(_) => Err(format!(
+                    "the seed `{seed}` is not a number from 0 to 2^64-1"
+                )),
+            },
+            Some(("trace", file)) if !file.is_empty() => Ok(ScheduleArgument::Trace(file.into())),
+            _ => Err("expected depth-first, random:SEED or trace:FILE".to_string()),
+        }
+    }
+}
+
+/// Why a program could not be judged.
+#[derive(Debug, Error)]
+enum Failure {
+    #[error("cannot read `{}`: {error}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("cannot write `{}`: {error}", path.display())]
+    Unwritable {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("`{}` is not text: byte {at} (line {line}) is not UTF-8", path.display())]
+    NotText {
+        path: PathBuf,
+        at: usize,
+        line: usize,
+    },
+    #[error("`{}`, {error}", path.display())]
+    NotASchedule {
+        path: PathBuf,
+        error: deadheat_lang::NotASchedule,
+    },
+    #[error("`{}` cannot be followed: {error}", path.display())]
+    CannotFollow {
+        path: PathBuf,
+        error: deadheat_lang::CannotFollow,
+    },
+    #[error("`{}`: {error}", path.display())]
+    Engine {
+        path: PathBuf,
+        error: graph::GraphError,
+    },
+    /// Already said, with the source shown.
+    #[error("`{}` is not a program", path.display())]
+    NotAProgram { path: PathBuf, shown: String },
+}
+
+/// Checks each program; gives the worst status.
+pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
+    let mut status = 0;
+    let mut json = String::new();
+    for path in &arguments.files {
+        match check(arguments, path) {
+            Ok((report, shown)) => {
+                status = status.max(report.has_race() as u8);
+                match &arguments.json {
+                    // Only strings and numbers: serialising cannot fail.
+                    Some(_) => json += &(serde_json::to_string(&report).unwrap_or_default() + "\n"),
+                    None if quiet => {}
+                    None => print(&shown),
+                }
+            }
+            Err(failure) => {
+                status = 2;
+                match &failure {
+                    Failure::NotAProgram { shown, .. } => complain(shown),
+                    _ => complain_of(&failure),
+                }
+            }
+        }
+    }
+    match &arguments.json {
+        Some(Some(path)) => {
+            if let Err(failure) = write(path, &json) {
+                complain_of(failure);
+                status = 2;
+            }
+        }
+        Some(None) => print(&json),
+        None => {}
+    }
+    ExitCode::from(status)
+}
+
+fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Failure> {
+    let source = read(path)?;
+    let shown_path = path.display().to_string();
+    let renderer = Renderer::new(&shown_path, &source);
+    let program = Program::parse(&source).map_err(|diagnostics| Failure::NotAProgram {
+        path: path.into(),
+        shown: renderer.diagnostics(&diagnostics),
+    })?;
+    let schedule = read_schedule(&arguments.schedule)?;
+    let run = program
+        .run(&schedule, arguments.max_steps)
+        .map_err(|error| Failure::CannotFollow {
+            path: match &arguments.schedule {
+                ScheduleArgument::Trace(file) => file.clone(),
+                _ => path.into(),
+            },
+            error,
+        })?;
+    if let Some(file) = &arguments.save_schedule {
+        write(file, &run.schedule().to_string())?;
+    }
+    let engine = arguments.engine.unwrap_or(Engine::Graph);
+    let races = match engine {
+        Engine::Graph => graph::check(&run.execution).map(|graph| graph.races),
+    };
+    let races = races.map_err(|error| Failure::Engine {
+        path: path.into(),
+        error,
+    })?;
+    let exploration = arguments
+        .explore
+        .then(|| explore(&program, arguments.max_states));
+    let report = CheckReport::new(
+        &shown_path,
+        program.constructs(),
+        engine.name(),
+        &run,
+        &races,
+        exploration.as_ref(),
+    );
+    let shown = renderer.check(&report);
+    Ok((report, shown))
+}
+
+/// Explores with a progress bar, on a terminal, if it takes long enough to want one.
+fn explore(program: &Program, max_states: u64) -> Exploration {
+    let target = match std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr_with_hz(10),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(max_states), target);
+    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {per_sec} \
+                 {msg} [{elapsed}]";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    let options = ExploreOptions {
+        max_states,
+        ..ExploreOptions::default()
+    };
+    let exploration = program.explore(&options, |progress| {
+        if bar.elapsed() > Duration::from_millis(500) {
+            bar.set_position(progress.states);
+            bar.set_message(format!("{} steps deep", progress.depth));
+        }
+    });
+    bar.finish_and_clear();
+    exploration
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let unreadable = |error| Failure::Unreadable {
+        path: path.into(),
+        error,
+    };
+    let bytes = match path == Path::new("-") {
+        true => {
+            let mut bytes = Vec::new();
+            std::io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(unreadable)?;
+            bytes
+        }
+        false => fs::read(path).map_err(unreadable)?,
+    };
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::NotText {
+            path: path.into(),
+            at: at + 1,
+            line: error.as_bytes()[..at]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count()
+                + 1,
+        }
+    })
+}
+
+fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
+    match argument {
+        ScheduleArgument::DepthFirst => Ok(Schedule::DepthFirst),
+        ScheduleArgument::Random(seed) => Ok(Schedule::Random(*seed)),
+        ScheduleArgument::Trace(path) => match read(path)?.parse() {
+            Ok(recorded) => Ok(Schedule::Recorded(recorded)),
+            Err(error) => Err(Failure::NotASchedule {
+                path: path.clone(),
+                error,
+            }),
+        },
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Unwritable {
+        path: path.into(),
+        error,
+    })
+}

@@ -1,0 +1,37 @@
+//! The `deadheat` command: arguments in, library calls, exit status out.
+
+mod check;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Finds races: can this program, on this input, go wrong under any schedule?
+#[derive(Parser)]
+#[command(name = "deadheat", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: output::Color,
+
+    /// Print nothing but errors: the exit status tells
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    arguments.color.apply();
+    match arguments.command {
+        Command::Check(check) => check::run(&check, arguments.quiet),
+    }
+}

@@ -1,0 +1,43 @@
+//! Printing, and what a reader who hangs up does to it.
+
+use std::io::Write;
+
+use clap::ValueEnum;
+
+/// When to use colours.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Makes all later output follow the choice.
+    pub fn apply(self) {
+        let choice = match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Writes to standard output. A reader that has gone away (`deadheat … | head`) wants no more.
+pub fn print(text: &str) {
+    let _ = anstream::stdout().write_all(text.as_bytes());
+}
+
+/// Writes to standard error.
+pub fn complain(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// One line about something that went wrong outside any source text.
+pub fn complain_of(error: impl std::fmt::Display) {
+    complain(&format!("\x1b[1;31merror\x1b[0m: {error}\n"));
+}

@@ -1,0 +1,324 @@
+//! What is known about a program after `deadheat check`.
+
+use std::collections::BTreeSet;
+
+use deadheat_lang::{
+    Construct, Ending, ErrorKind, Exploration, ExploredAccess, Run, RuntimeError, Waiting, WaitsFor,
+};
+use deadheat_model::{AccessKind, Race, RacingAccess, Site, SourcePosition, Strand, Tables};
+use serde::Serialize;
+
+use crate::guarantee;
+
+/// What `deadheat check` says about one program, in the order of its JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckReport {
+    /// The file.
+    pub program: String,
+    /// The constructs it can use.
+    pub constructs: Vec<&'static str>,
+    /// The engine that judged the run.
+    pub engine: &'static str,
+    /// The races of the run.
+    pub races: Vec<RaceReport>,
+    /// The names of the locations that race in the run, sorted.
+    pub racy_locations: Vec<String>,
+    /// The deadlock that the run ended in.
+    pub deadlock: Option<DeadlockReport>,
+    /// The error that the run ended with.
+    pub error: Option<ErrorReport>,
+    /// What all schedules do, if they were explored.
+    pub explored: Option<ExploredReport>,
+    /// What all this proves.
+    pub guarantee: String,
+}
+
+/// A race of the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RaceReport {
+    /// What both accesses touch.
+    pub location: String,
+    /// `write-read` and so on: first, then second.
+    pub kind: String,
+    /// How many pairs of accesses at these two places race.
+    pub count: u64,
+    /// The access that came first.
+    pub first: AccessReport,
+    /// The other one.
+    pub second: AccessReport,
+}
+
+/// One access of a race.
+#[derive(Clone, Debug, Serialize)]
+pub struct AccessReport {
+    /// Where.
+    #[serde(flatten)]
+    pub position: SourcePosition,
+    /// Whether it reads or writes.
+    pub access: AccessKind,
+    /// By which task or thread.
+    pub task: String,
+}
+
+/// Who waits for what.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeadlockReport {
+    /// Everybody who waits.
+    pub waiting: Vec<WaitingReport>,
+}
+
+/// One task or thread that waits.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitingReport {
+    /// Who.
+    pub task: String,
+    /// For what, in words.
+    pub waits_for: String,
+    /// Where.
+    #[serde(flatten)]
+    pub position: SourcePosition,
+}
+
+/// A run-time error.
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorReport {
+    /// What went wrong.
+    pub message: String,
+    /// Where.
+    #[serde(flatten)]
+    pub position: SourcePosition,
+    /// In which task or thread.
+    pub task: String,
+    /// Where the promise was set first, if it was set twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_set: Option<SourcePosition>,
+}
+
+/// What all schedules do.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploredReport {
+    /// Whether every schedule was covered.
+    pub complete: bool,
+    /// How many schedules were covered.
+    pub schedules: u64,
+    /// How many states were visited.
+    pub states: u64,
+    /// Whether all end alike; null if that is not known.
+    pub deterministic: Option<bool>,
+    /// The names of the locations that race in some schedule, sorted.
+    pub racy_locations: Vec<String>,
+    /// Whether some schedule ends in a deadlock.
+    pub deadlock_possible: bool,
+    /// Whether some schedule ends with an error.
+    pub error_possible: bool,
+    /// Every race of every schedule, each with a schedule that shows it.
+    pub races: Vec<ExploredRaceReport>,
+    /// A deadlock that some schedule ends in, with that schedule.
+    pub deadlock: Option<(DeadlockReport, Vec<String>)>,
+    /// The errors that some schedule ends with, each with such a schedule.
+    pub errors: Vec<(ErrorReport, Vec<String>)>,
+    /// How many different memories the schedules end with.
+    pub final_memories: u64,
+}
+
+/// A race that some schedule has.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploredRaceReport {
+    /// What both accesses touch.
+    pub location: String,
+    /// `write-read` and so on: first, then second.
+    pub kind: String,
+    /// The access that comes first in the schedule.
+    pub first: AccessReport,
+    /// The other one.
+    pub second: AccessReport,
+    /// A schedule that shows it, up to the second access, as lines of a schedule file.
+    pub schedule: Vec<String>,
+}
+
+impl CheckReport {
+    /// Puts together what is known about a program.
+    pub fn new(
+        program: impl Into<String>,
+        constructs: &[Construct],
+        engine: &'static str,
+        run: &Run,
+        races: &[Race],
+        exploration: Option<&Exploration>,
+    ) -> CheckReport {
+        let tables = &run.execution.tables;
+        let races: Vec<RaceReport> = races.iter().map(|race| race_report(race, tables)).collect();
+        let names = Names::of_tables(tables);
+        let (mut deadlock, mut error) = (None, None);
+        match &run.ending {
+            Ending::Finished => {}
+            Ending::Deadlock(waiting) => deadlock = Some(names.deadlock(waiting)),
+            Ending::Error(failure) => error = Some(names.error(failure)),
+            Ending::StillRunning => {
+                let last = run.execution.events.last();
+                error = Some(ErrorReport {
+                    message: format!("still running after {} steps", run.steps.len()),
+                    position: names.position(last.map_or(Site(0), |event| event.site())),
+                    task: names.strand(last.map_or(Strand::MAIN, |event| event.strand())),
+                    first_set: None,
+                });
+            }
+        }
+        let explored = exploration.map(|exploration| explored(exploration, tables));
+        let racy_locations: BTreeSet<String> = races.iter().map(|r| r.location.clone()).collect();
+        let mut report = CheckReport {
+            program: program.into(),
+            constructs: constructs.iter().map(|c| c.word()).collect(),
+            engine,
+            races,
+            racy_locations: racy_locations.into_iter().collect(),
+            deadlock,
+            error,
+            explored,
+            guarantee: String::new(),
+        };
+        report.guarantee = guarantee::sentence(&report, constructs, run);
+        report
+    }
+
+    /// Whether a race was found, in the run or in some other schedule.
+    pub fn has_race(&self) -> bool {
+        let elsewhere = self.explored.as_ref().map(|e| e.racy_locations.is_empty());
+        !self.races.is_empty() || elsewhere == Some(false)
+    }
+}
+
+/// The names of strands and places.
+struct Names<'t> {
+    strands: Vec<String>,
+    tables: &'t Tables,
+}
+
+impl<'t> Names<'t> {
+    fn of_tables(tables: &'t Tables) -> Names<'t> {
+        Names {
+            strands: Vec::new(),
+            tables,
+        }
+    }
+
+    fn strand(&self, strand: Strand) -> String {
+        match self.strands.get(strand.index()) {
+            Some(name) => name.clone(),
+            None => self.tables.strand_name(strand),
+        }
+    }
+
+    fn position(&self, site: Site) -> SourcePosition {
+        self.tables.position(site).unwrap_or(SourcePosition {
+            line: 1,
+            column: 1,
+            offset: 0,
+            length: 0,
+        })
+    }
+
+    fn deadlock(&self, waiting: &[Waiting]) -> DeadlockReport {
+        let waiting = waiting.iter().map(|waiting| WaitingReport {
+            task: self.strand(waiting.strand),
+            waits_for: self.waits_for(waiting),
+            position: self.position(waiting.site),
+        });
+        DeadlockReport {
+            waiting: waiting.collect(),
+        }
+    }
+
+    fn waits_for(&self, waiting: &Waiting) -> String {
+        let name = waiting.name.as_deref();
+        let named = |what: &str| match name {
+            Some(name) => format!("{what} `{name}`"),
+            None => format!("a {what}"),
+        };
+        let mut text = match waiting.waits_for {
+            WaitsFor::Promise(_) => format!("{}, which nobody has set", named("promise")),
+            WaitsFor::Strand(strand) => format!("{} to end", self.strand(strand)),
+            WaitsFor::Finish(_) => "the tasks of its finish to end".to_string(),
+            WaitsFor::Lock(_) => named("lock"),
+            WaitsFor::Semaphore(_) => format!("a token of {}", named("semaphore")),
+            WaitsFor::Event(_) => format!("{} to be posted", named("event")),
+            WaitsFor::Isolated => "`isolated`".to_string(),
+        };
+        if let Some(holder) = waiting.held_by {
+            text += &format!(", held by {}", self.strand(holder));
+        }
+        text
+    }
+
+    fn error(&self, error: &RuntimeError) -> ErrorReport {
+        ErrorReport {
+            message: error.kind.to_string(),
+            position: self.position(error.site),
+            task: self.strand(error.strand),
+            first_set: match error.kind {
+                ErrorKind::SetTwice { first } => Some(self.position(first)),
+                _ => None,
+            },
+        }
+    }
+
+    fn explored_access(&self, access: &ExploredAccess) -> AccessReport {
+        AccessReport {
+            position: self.position(access.site),
+            access: access.kind,
+            task: self.strand(access.strand),
+        }
+    }
+}
+
+fn race_report(race: &Race, tables: &Tables) -> RaceReport {
+    let names = Names::of_tables(tables);
+    let access = |access: &RacingAccess| AccessReport {
+        position: names.position(access.site),
+        access: access.kind,
+        task: names.strand(access.strand),
+    };
+    RaceReport {
+        location: tables.location_name(race.location).to_string(),
+        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        count: race.count,
+        first: access(&race.first),
+        second: access(&race.second),
+    }
+}
+
+fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
+    // The numbers of strands in an exploration are its own.
+    let names = Names {
+        strands: exploration.strand_names.clone(),
+        tables,
+    };
+    let lines = |schedule: &deadheat_lang::RecordedSchedule| {
+        let text = schedule.to_string();
+        text.lines().map(str::to_string).collect::<Vec<_>>()
+    };
+    let races = exploration.races.iter().map(|race| ExploredRaceReport {
+        location: race.location.to_string(),
+        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        first: names.explored_access(&race.first),
+        second: names.explored_access(&race.second),
+        schedule: lines(&race.schedule),
+    });
+    let deadlock = exploration.deadlock.as_ref();
+    let errors = exploration.errors.iter();
+    ExploredReport {
+        complete: exploration.complete,
+        schedules: exploration.schedules,
+        states: exploration.states,
+        deterministic: exploration.deterministic,
+        racy_locations: exploration.racy_locations(),
+        deadlock_possible: deadlock.is_some(),
+        error_possible: !exploration.errors.is_empty(),
+        races: races.collect(),
+        deadlock: deadlock.map(|d| (names.deadlock(&d.what), lines(&d.schedule))),
+        errors: errors
+            .map(|e| (names.error(&e.what), lines(&e.schedule)))
+            .collect(),
+        final_memories: exploration.final_memories,
+    }
+}

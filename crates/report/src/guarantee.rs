@@ -1,0 +1,124 @@
+//! The sentence that says what a check proves, and no more.
+
+use deadheat_lang::{Construct, Ending, Run};
+
+use crate::check::{CheckReport, ExploredReport};
+
+/// What is proven by a run, its races and an exploration if there was one.
+pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    match &report.explored {
+        Some(explored) => of_exploration(explored),
+        None => of_run(report, constructs, run),
+    }
+}
+
+fn of_exploration(explored: &ExploredReport) -> String {
+    let covered = format!(
+        "{}, {}",
+        counted(explored.schedules, "schedule"),
+        counted(explored.states, "state")
+    );
+    let mut ends = Vec::new();
+    if explored.deadlock_possible {
+        ends.push("a deadlock");
+    }
+    if explored.error_possible {
+        ends.push("an error");
+    }
+    let some_end = match ends.is_empty() {
+        true => String::new(),
+        false => format!("; some schedule ends in {}", ends.join(", another in ")),
+    };
+    let racy = explored.racy_locations.len() as u64;
+    if !explored.complete {
+        let found = match racy {
+            0 => "no race found so far".to_string(),
+            n => format!("{} can race, and there may be more", counted(n, "location")),
+        };
+        return format!(
+            "{found}{some_end}; not every schedule was explored (stopped after {covered})"
+        );
+    }
+    match (racy, explored.deterministic) {
+        (0, Some(true)) => format!(
+            "race-free and deterministic for this input, under every schedule{some_end} ({covered}, \
+             all explored)"
+        ),
+        (0, _) => format!(
+            "race-free for this input under every schedule, but not deterministic{some_end} \
+             ({covered}, all explored)"
+        ),
+        (n, _) => format!(
+            "{} can race, in some schedule, and no other{some_end} ({covered}, all explored)",
+            counted(n, "location")
+        ),
+    }
+}
+
+fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    let tasks = counted(run.execution.tables.strands.len() as u64 - 1, "task");
+    // What orders strands by the schedule's choice rather than the program's.
+    let choosing: Vec<&str> = constructs
+        .iter()
+        .filter(|construct| !construct.orders_alike_in_every_schedule())
+        .map(|construct| construct.word())
+        .collect();
+    match (&run.ending, report.races.is_empty()) {
+        (Ending::Error(_), true) => {
+            "no race before the error; what other schedules do, `--explore` tells".to_string()
+        }
+        (Ending::StillRunning, true) => {
+            "no race so far; the run was stopped before its end (`--max-steps`)".to_string()
+        }
+        (_, false) => format!(
+            "{} in this schedule: nothing orders the two accesses; `--explore` tells what other \
+             schedules do",
+            counted(report.racy_locations.len() as u64, "racy location")
+        ),
+        (Ending::Finished, true) if choosing.is_empty() => format!(
+            "race-free and deterministic for this input, under every schedule ({tasks}, no locks)"
+        ),
+        (Ending::Deadlock(_), true) if choosing.is_empty() => format!(
+            "race-free for this input, and every schedule ends in this deadlock ({tasks}, no locks)"
+        ),
+        (_, true) => format!(
+            "no race in this schedule; {} can take another order in others: `--explore` visits \
+             them all",
+            choosing.join(" and ")
+        ),
+    }
+}
+
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{} {what}s", grouped(n)),
+    }
+}
+
+/// A number with its thousands set apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn thousands_are_set_apart() {
+        let texts = [0, 1, 12, 999, 1000, 12288, 1234567].map(|n| super::counted(n, "task"));
+        let expected = ["0", "1", "12", "999", "1,000", "12,288", "1,234,567"];
+        for (text, number) in texts.iter().zip(expected) {
+            assert_eq!(text.split(' ').next(), Some(number));
+        }
+        assert_eq!(texts[1], "1 task");
+        assert_eq!(texts[2], "12 tasks");
+    }
+}

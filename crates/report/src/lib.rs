@@ -1,0 +1,15 @@
+//! What deadheat says: findings to text and JSON.
+//!
+//! [`CheckReport`] is what `deadheat check` knows about a program; it serialises to the command's
+//! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
+//! text with the source lines shown.
+
+mod check;
+mod guarantee;
+mod text;
+
+pub use check::{
+    AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
+    RaceReport, WaitingReport,
+};
+pub use text::Renderer;

@@ -1,0 +1,233 @@
+//! Findings as text, with the source lines they are about.
+
+use std::ops::Range;
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Snippet};
+use deadheat_lang::Diagnostics;
+use deadheat_model::{AccessKind, SourcePosition};
+
+use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
+use crate::guarantee::counted;
+
+/// How many races are shown with their source; the rest are counted.
+const MAX_SHOWN: usize = 50;
+
+/// Turns findings about one source file into text. Styled: whoever prints it strips the colours
+/// where they do not belong.
+pub struct Renderer<'s> {
+    path: &'s str,
+    source: &'s str,
+    renderer: annotate_snippets::Renderer,
+}
+
+impl<'s> Renderer<'s> {
+    /// For findings about the file `path`, whose text is `source`.
+    pub fn new(path: &'s str, source: &'s str) -> Renderer<'s> {
+        Renderer {
+            path,
+            source,
+            renderer: annotate_snippets::Renderer::styled(),
+        }
+    }
+
+    /// What is wrong with the program's text.
+    pub fn diagnostics(&self, diagnostics: &Diagnostics) -> String {
+        let mut text = String::new();
+        for diagnostic in &diagnostics.found {
+            let span = diagnostic.span.start as usize..diagnostic.span.end as usize;
+            let main = self.mark(AnnotationKind::Primary, span, &diagnostic.label);
+            let related = diagnostic.related.iter().map(|(span, label)| {
+                let span = span.start as usize..span.end as usize;
+                self.mark(AnnotationKind::Context, span, label)
+            });
+            let title = Level::ERROR.primary_title(diagnostic.message.as_str());
+            let marks = std::iter::once(main).chain(related);
+            let mut group = self.group(Group::with_title(title), marks);
+            if let Some(help) = &diagnostic.help {
+                group = group.element(Level::HELP.message(help.as_str()));
+            }
+            self.add(&mut text, group);
+        }
+        let count = diagnostics.found.len() as u64;
+        let count = match diagnostics.more {
+            true => format!("more than {}", counted(count, "error")),
+            false => counted(count, "error"),
+        };
+        let last = format!("`{}` could not be read: {count}", self.path);
+        let title = Level::ERROR.primary_title(last);
+        self.add(&mut text, Group::with_title(title));
+        text
+    }
+
+    /// What a check found, the guarantee at the end.
+    pub fn check(&self, report: &CheckReport) -> String {
+        let mut text = String::new();
+        for race in report.races.iter().take(MAX_SHOWN) {
+            let more = match race.count {
+                1 => String::new(),
+                n => format!(" ({n} pairs of accesses)"),
+            };
+            let group = self.race(&race.location, &race.first, &race.second, &more);
+            self.add(&mut text, group);
+        }
+        if let Some(error) = &report.error {
+            let group = self.error(error.message.clone(), error);
+            self.add(&mut text, group);
+        }
+        if let Some(deadlock) = &report.deadlock {
+            let group = self.deadlock("nobody can go on", deadlock);
+            self.add(&mut text, group);
+        }
+        self.explored(report, &mut text);
+        let hidden = report.races.len().saturating_sub(MAX_SHOWN) as u64;
+        if hidden > 0 {
+            text += &format!(
+                "{} not shown; --json lists all\n",
+                counted(hidden, "more race")
+            );
+        }
+        text + &format!("{}: {}\n", self.path, report.guarantee)
+    }
+
+    /// What only other schedules show.
+    fn explored(&self, report: &CheckReport, text: &mut String) {
+        let Some(explored) = &report.explored else {
+            return;
+        };
+        let shown = |line: &AccessReport, other: &AccessReport, location: &str| {
+            let places = |a: &AccessReport, b: &AccessReport| {
+                let mut places = [a.position, b.position];
+                places.sort();
+                places
+            };
+            report.races.iter().any(|race| {
+                race.location == location
+                    && places(&race.first, &race.second) == places(line, other)
+            })
+        };
+        let others = explored
+            .races
+            .iter()
+            .filter(|race| !shown(&race.first, &race.second, &race.location));
+        for race in others.take(MAX_SHOWN) {
+            let elsewhere = ", in another schedule";
+            let group = self.race(&race.location, &race.first, &race.second, elsewhere);
+            self.add(text, group.element(schedule_note(&race.schedule)));
+        }
+        if let (Some((deadlock, schedule)), None) = (&explored.deadlock, &report.deadlock) {
+            let group = self.deadlock("nobody can go on, in another schedule", deadlock);
+            self.add(text, group.element(schedule_note(schedule)));
+        }
+        for (error, schedule) in &explored.errors {
+            let here = report.error.as_ref();
+            if here.is_some_and(|e| e.position == error.position) {
+                continue;
+            }
+            let title = format!("{}, in another schedule", error.message);
+            let group = self.error(title, error);
+            self.add(text, group.element(schedule_note(schedule)));
+        }
+    }
+
+    fn race(
+        &self,
+        location: &str,
+        first: &AccessReport,
+        second: &AccessReport,
+        more: &str,
+    ) -> Group<'_> {
+        let done = |access: &AccessReport| match access.access {
+            AccessKind::Read => format!("read by {}", access.task),
+            AccessKind::Write => format!("written by {}", access.task),
+        };
+        let (first_done, second_done) = (done(first), done(second));
+        let title = format!("`{location}` is {first_done} and {second_done} in no order{more}");
+        let mark = |access: &AccessReport| {
+            let label = format!("{} by {}", access.access, access.task);
+            self.mark(AnnotationKind::Primary, range(access.position), &label)
+        };
+        let title = named("race").primary_title(title);
+        // One place that races with itself, in two tasks, is marked once.
+        let marks = match first.position == second.position {
+            true => {
+                let label = format!(
+                    "{} by {}, {} by {}",
+                    first.access, first.task, second.access, second.task
+                );
+                vec![self.mark(AnnotationKind::Primary, range(first.position), &label)]
+            }
+            false => vec![mark(first), mark(second)],
+        };
+        self.group(Group::with_title(title), marks)
+    }
+
+    fn error(&self, title: String, error: &ErrorReport) -> Group<'_> {
+        let label = format!("in {}", error.task);
+        let mut marks = vec![self.mark(AnnotationKind::Primary, range(error.position), &label)];
+        if let Some(first) = error.first_set {
+            marks.push(self.mark(AnnotationKind::Context, range(first), "set first here"));
+        }
+        let title = Level::ERROR.primary_title(title);
+        self.group(Group::with_title(title), marks)
+    }
+
+    fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
+        let marks = deadlock.waiting.iter().take(MAX_SHOWN).map(|waiting| {
+            let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
+            self.mark(AnnotationKind::Primary, range(waiting.position), &label)
+        });
+        let title = named("deadlock").primary_title(title);
+        self.group(Group::with_title(title), marks)
+    }
+
+    fn group<'g>(
+        &'g self,
+        group: Group<'g>,
+        marks: impl IntoIterator<Item = Annotation<'g>>,
+    ) -> Group<'g> {
+        let snippet = Snippet::source(self.source).path(self.path);
+        group.element(snippet.annotations(marks))
+    }
+
+    /// Marks a piece of the source, which must lie inside it.
+    fn mark(&self, kind: AnnotationKind, span: Range<usize>, label: &str) -> Annotation<'static> {
+        let end = span.end.min(self.source.len());
+        let annotation = kind.span(span.start.min(end)..end);
+        match label.is_empty() {
+            true => annotation,
+            false => annotation.label(label.to_string()),
+        }
+    }
+
+    fn add(&self, text: &mut String, group: Group<'_>) {
+        *text += &self.renderer.render(&[group]);
+        *text += "\n\n";
+    }
+}
+
+/// The level of a finding, by what it is called.
+fn named(name: &'static str) -> Level<'static> {
+    Level::ERROR.with_name(Some(name))
+}
+
+fn range(position: SourcePosition) -> Range<usize> {
+    let start = position.offset as usize;
+    start..start + position.length as usize
+}
+
+/// A schedule in one line, shortened if it is long.
+fn schedule_note(schedule: &[String]) -> annotate_snippets::Message<'static> {
+    const MOST: usize = 12;
+    let mut turns: Vec<String> = schedule
+        .iter()
+        .take(MOST)
+        .map(|turn| match turn.split_once(' ') {
+            Some((task, steps)) => format!("{task} ×{steps}"),
+            None => turn.clone(),
+        })
+        .collect();
+    if schedule.len() > MOST {
+        turns.push(format!("… ({} turns)", schedule.len()));
+    }
+    Level::NOTE.message(format!("for example, step by step: {}", turns.join(", ")))
+}
