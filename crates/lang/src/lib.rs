@@ -8,6 +8,7 @@ mod enumerate;
 mod explore;
 mod machine;
 mod program;
+pub mod random;
 mod run;
 mod schedule;
 pub mod syntax;
