@@ -11,6 +11,7 @@ mod flow;
 mod liveness;
 mod machine;
 mod program;
+pub mod random;
 mod run;
 mod schedule;
 pub mod syntax;

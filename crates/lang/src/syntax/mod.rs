@@ -3,5 +3,6 @@
 pub mod ast;
 mod lexer;
 mod parser;
+mod print;
 
 pub use parser::parse;
