@@ -203,10 +203,10 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         write(file, &run.schedule().to_string())?;
     }
     let engine = arguments.engine.unwrap_or(Engine::Graph);
-    let races = match engine {
-        Engine::Graph => graph::check(&run.execution).map(|graph| graph.races),
+    let judged = match engine {
+        Engine::Graph => graph::check(&run.execution),
     };
-    let races = races.map_err(|error| Failure::Engine {
+    let judged = judged.map_err(|error| Failure::Engine {
         path: path.into(),
         error,
     })?;
@@ -218,7 +218,8 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         program.constructs(),
         engine.name(),
         &run,
-        &races,
+        &judged.races,
+        judged.node_of.len(),
         exploration.as_ref(),
     );
     let shown = renderer.check(&report);

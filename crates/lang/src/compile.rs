@@ -702,6 +702,8 @@ impl Compiler<'_> {
         match operator {
             BinaryOperator::And | BinaryOperator::Or => {
                 let is_and = operator == BinaryOperator::And;
+                // It decides whether the right side is evaluated.
+                self.flows.depend_on(flow.clone());
                 let decided = self.emit(match is_and {
                     true => Instruction::JumpUnless(0, left_site),
                     false => Instruction::JumpIf(0, left_site),

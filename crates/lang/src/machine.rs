@@ -31,6 +31,8 @@ const MAX_STACKS: u64 = 1 << 26;
 const MAX_STRANDS: usize = 1 << 22;
 /// How many local instructions a strand runs before others get a turn.
 const LOCAL_RUN: u32 = 100_000;
+/// What such a turn costs, in steps: a long computation is not to outlast a bound on steps.
+const COST_OF_LOCAL_RUN: u64 = 10_000;
 
 /// Receives the events of an execution as they happen.
 pub(crate) trait Observer {
@@ -139,6 +141,8 @@ pub(crate) enum Readiness {
 /// What a step did that concerns a scheduler.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stepped {
+    /// How many steps it counts as, towards a bound.
+    pub(crate) cost: u64,
     pub(crate) started: Option<Strand>,
     /// What strands may have waited for and now have.
     pub(crate) wakes: [Option<WaitsFor>; 2],
@@ -234,6 +238,23 @@ impl State {
     /// The cells that hold something else than their initial value, with what they hold.
     pub(crate) fn memory(&self) -> &BTreeMap<u32, Value> {
         &self.memory
+    }
+
+    /// About how many bytes this takes that it does not share with the state a step before, in
+    /// which `strand` stood elsewhere.
+    pub(crate) fn bytes(&self, strand: Strand) -> usize {
+        let moved = self.standing(strand).map_or(0, |standing| {
+            size_of::<Standing>()
+                + standing.stack.len() * size_of::<Value>()
+                + standing.frames.len() * size_of::<Frame>()
+        });
+        let maps = self.memory.len() + self.promises.len() + self.finishes.len();
+        let made = 2 * self.ordinals.len();
+        moved
+            + size_of::<State>()
+            + self.strands.len() * size_of::<Slot>()
+            + (maps + made) * (size_of::<Finish>() + size_of::<FinishState>())
+            + (self.locks.len() + self.tokens.len() + self.flags.len()) * size_of::<u64>()
     }
 
     /// Whether some strand was ended by an error.
@@ -582,7 +603,10 @@ impl<'p> Machine<'p> {
         strand: Strand,
         observer: &mut impl Observer,
     ) -> Stepped {
-        let mut stepped = Stepped::default();
+        let mut stepped = Stepped {
+            cost: 1,
+            ..Stepped::default()
+        };
         match self.take_step(state, strand, observer, &mut stepped) {
             Ok(()) => {}
             Err((kind, site)) => {
@@ -779,6 +803,7 @@ impl<'p> Machine<'p> {
             }
             // A turn in the middle of a long local computation.
             _ => {
+                stepped.cost = COST_OF_LOCAL_RUN;
                 let mut standing = take_standing(state, strand);
                 self.run_local(Arc::make_mut(&mut standing), strand);
                 state.place(strand, Slot::Live(standing));

@@ -69,8 +69,9 @@ impl Program {
         let mut scheduler = Scheduler::new(schedule);
         let mut recorder = Recorder::default();
         let mut steps = Vec::new();
+        let mut cost = 0;
         let ending = loop {
-            if steps.len() as u64 >= max_steps {
+            if cost >= max_steps {
                 break Ending::StillRunning;
             }
             let Some(strand) = scheduler.next(&machine, &state)? else {
@@ -86,6 +87,7 @@ impl Program {
             }
             let stepped = machine.step(&mut state, strand, &mut recorder);
             scheduler.stepped(&stepped);
+            cost += stepped.cost;
         };
         let name = |(&cell, &value): (&u32, &Value)| (machine.location_name(&state, cell), value);
         Ok(Run {

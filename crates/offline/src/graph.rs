@@ -21,17 +21,13 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-/// The most nodes a graph may have: the closure of so many takes some 230 MB.
+/// The most nodes a graph may have, the closure of which takes some 230 MB. Of a longer execution,
+/// the beginning is judged.
 pub const MAX_NODES: usize = 60_000;
 
 /// Why an execution cannot be judged by this engine.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GraphError {
-    /// The closure would not fit in memory.
-    #[error(
-        "the execution's graph has more than {MAX_NODES} nodes, too many for its closure; run the program on a smaller input"
-    )]
-    TooLarge,
     /// An operation that the definition of the graph does not name.
     #[error("event {number}: the graph engine cannot order {op}")]
     CannotOrder {
@@ -47,7 +43,8 @@ pub enum GraphError {
 pub struct Graph {
     /// The nodes that each node has an edge from. An edge leads from a lower number to a higher.
     pub predecessors: Vec<Vec<Node>>,
-    /// The node that each event belongs to, by the event's number less 1.
+    /// The node that each event belongs to, by the event's number less 1. Shorter than the
+    /// execution if that has more than [`MAX_NODES`] nodes: only so much of it was judged.
     pub node_of: Vec<Node>,
     /// Every race, one for each location and pair of places, with how many pairs of accesses it
     /// stands for. In the order of the second access.
@@ -56,19 +53,22 @@ pub struct Graph {
 
 /// Builds the graph of an execution and finds its races.
 pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
-    let mut builder = Builder::default();
-    builder.semaphores = execution
-        .tables
-        .semaphores
-        .iter()
-        .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
-        .collect();
+    let initial_tokens = execution.tables.semaphores.iter();
+    let mut builder = Builder {
+        semaphores: initial_tokens
+            .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
+            .collect(),
+        ..Builder::default()
+    };
     let mut node_of = Vec::with_capacity(execution.events.len());
     for (index, event) in execution.events.iter().enumerate() {
+        if builder.predecessors.len() >= MAX_NODES {
+            break;
+        }
         let number = index as EventNumber + 1;
         let node = match event.access() {
             Some(access) => {
-                let node = builder.access_node(event.strand())?;
+                let node = builder.access_node(event.strand());
                 let accesses = builder.accesses.entry(access.location).or_default();
                 let group = accesses.entry((node, event.site(), access.kind));
                 let group = group.or_insert(Group {
@@ -135,28 +135,25 @@ struct Builder {
 
 impl Builder {
     /// The node that a strand's next access belongs to.
-    fn access_node(&mut self, strand: Strand) -> Result<Node, GraphError> {
+    fn access_node(&mut self, strand: Strand) -> Node {
         let state = self.strands.entry(strand).or_default();
         if let (Some(node), true) = (state.last, state.accessing) {
-            return Ok(node);
+            return node;
         }
-        let node = self.node(strand, None)?;
+        let node = self.node(strand, None);
         self.strands.entry(strand).or_default().accessing = true;
-        Ok(node)
+        node
     }
 
     /// A new node behind the strand's last one, and behind another one if given.
-    fn node(&mut self, strand: Strand, also: Option<Node>) -> Result<Node, GraphError> {
+    fn node(&mut self, strand: Strand, also: Option<Node>) -> Node {
         let node = self.predecessors.len();
-        if node >= MAX_NODES {
-            return Err(GraphError::TooLarge);
-        }
         let state = self.strands.entry(strand).or_default();
         let before = state.last.replace(node);
         state.accessing = false;
         self.predecessors
             .push(before.into_iter().chain(also).collect());
-        Ok(node)
+        node
     }
 
     fn synchronise(
@@ -184,7 +181,7 @@ impl Builder {
             }
             _ => None,
         };
-        let node = self.node(strand, waited_for)?;
+        let node = self.node(strand, waited_for);
         match op {
             Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
                 let is_task = !matches!(op, Op::Fork(_));

@@ -137,13 +137,15 @@ pub struct ExploredRaceReport {
 }
 
 impl CheckReport {
-    /// Puts together what is known about a program.
+    /// Puts together what is known about a program. `judged` is how many of the run's events the
+    /// engine judged.
     pub fn new(
         program: impl Into<String>,
         constructs: &[Construct],
         engine: &'static str,
         run: &Run,
         races: &[Race],
+        judged: usize,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.tables;
@@ -177,7 +179,7 @@ impl CheckReport {
             explored,
             guarantee: String::new(),
         };
-        report.guarantee = guarantee::sentence(&report, constructs, run);
+        report.guarantee = guarantee::sentence(&report, constructs, run, judged);
         report
     }
 

@@ -5,9 +5,25 @@ use deadheat_lang::{Construct, Ending, Run};
 use crate::check::{CheckReport, ExploredReport};
 
 /// What is proven by a run, its races and an exploration if there was one.
-pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+pub(crate) fn sentence(
+    report: &CheckReport,
+    constructs: &[Construct],
+    run: &Run,
+    judged: usize,
+) -> String {
+    let events = run.execution.events.len();
     match &report.explored {
         Some(explored) => of_exploration(explored),
+        None if judged < events => format!(
+            "{} in the first {} of {} of this schedule; the rest was not judged, its graph is too \
+             large",
+            match report.racy_locations.len() as u64 {
+                0 => "no race".to_string(),
+                n => counted(n, "racy location"),
+            },
+            grouped(judged as u64),
+            counted(events as u64, "event"),
+        ),
         None => of_run(report, constructs, run),
     }
 }
@@ -25,9 +41,13 @@ fn of_exploration(explored: &ExploredReport) -> String {
     if explored.error_possible {
         ends.push("an error");
     }
+    let who = match explored.deterministic {
+        Some(true) => "each",
+        _ => "some schedule",
+    };
     let mut some_end = match ends.is_empty() {
         true => String::new(),
-        false => format!("; some schedule ends in {}", ends.join(", another in ")),
+        false => format!("; {who} ends in {}", ends.join(", another in ")),
     };
     if explored.endless_possible {
         some_end += "; some schedule never ends";
@@ -104,7 +124,7 @@ fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

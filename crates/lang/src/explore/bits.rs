@@ -7,6 +7,11 @@ use smallvec::SmallVec;
 pub(super) struct Bits(SmallVec<[u64; 2]>);
 
 impl Bits {
+    /// How many words it takes.
+    pub(super) fn words(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn insert(&mut self, bit: u32) {
         let word = bit as usize / 64;
         if self.0.len() <= word {

@@ -153,6 +153,19 @@ impl Causality {
         }
     }
 
+    /// About how many bytes this takes.
+    pub(super) fn bytes(&self) -> usize {
+        let tokens: usize = self.tokens.values().map(VecDeque::len).sum();
+        let maps = self.locks.len() + self.flags.len() + self.promises.len() + self.finishes.len();
+        let holders = self.strands.len() + tokens + maps + 2;
+        // A set of more than two words lies elsewhere.
+        let set = match self.occurred.words() {
+            0..=2 => 0,
+            words => words * size_of::<u64>(),
+        };
+        holders * (size_of::<StrandPast>() + set)
+    }
+
     /// A digest of the whole graph so far.
     pub(super) fn graph(&self) -> u64 {
         let nodes = self.strands.iter().map(|strand| strand.past.node);

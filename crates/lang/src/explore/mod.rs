@@ -41,8 +41,11 @@ use crate::schedule::RecordedSchedule;
 /// How many states are visited at most, unless told otherwise.
 pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
 
-/// How long a schedule may be: each of its steps is kept while the search is below it.
-const MAX_DEPTH: usize = 100_000;
+/// A state that takes so many bytes counts as one more, towards the bound on states.
+const LARGE_STATE: usize = 4096;
+
+/// How many bytes the states of one schedule may take: they are kept while the search is below.
+const MAX_PATH_BYTES: usize = 1 << 30;
 
 /// How to explore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,6 +203,7 @@ struct Node {
     /// Whether `untried` started with all of `ready`.
     in_full: bool,
     schedules: u64,
+    bytes: usize,
 }
 
 /// A race without the strands: what makes two races the same.
@@ -213,6 +217,10 @@ struct Search<'p> {
     instances: Instances,
     visited: FxHashMap<u128, Visited>,
     path: Vec<Node>,
+    /// About how many bytes `path` takes.
+    path_bytes: usize,
+    /// What steps cost beyond one state each.
+    extra_cost: u64,
     complete: bool,
     schedules: u64,
     endless: bool,
@@ -236,6 +244,8 @@ impl<'p> Search<'p> {
             instances: Instances::default(),
             visited: FxHashMap::default(),
             path: Vec::new(),
+            path_bytes: 0,
+            extra_cost: 0,
             complete: true,
             schedules: 0,
             endless: false,
@@ -266,7 +276,7 @@ impl<'p> Search<'p> {
             };
             let (state, causality) = (node.state.clone(), node.causality.clone());
             self.take(state, causality, strand);
-            if self.visited.len() % 4096 == 0 {
+            if self.visited.len().is_multiple_of(4096) {
                 progress(Progress {
                     states: self.visited.len() as u64,
                     depth: self.path.len(),
@@ -290,7 +300,9 @@ impl<'p> Search<'p> {
             instances: &mut self.instances,
             races: &mut found,
         };
-        self.machine.step(&mut state, strand, &mut observer);
+        let stepped = self.machine.step(&mut state, strand, &mut observer);
+        // A step is a state to come; a long computation counts for more.
+        self.extra_cost += stepped.cost - 1;
         for (past, now) in found {
             self.race(&state, past, now, strand);
         }
@@ -337,10 +349,15 @@ impl<'p> Search<'p> {
             }
             return self.count(schedules);
         }
-        if self.visited.len() as u64 >= self.options.max_states || self.path.len() >= MAX_DEPTH {
+        let bytes = size_of::<Node>() + state.bytes(by) + causality.bytes();
+        let cost = self.visited.len() as u64 + self.extra_cost;
+        let too_many = cost >= self.options.max_states;
+        self.extra_cost += (bytes / LARGE_STATE) as u64;
+        if too_many || self.path_bytes + bytes > MAX_PATH_BYTES {
             self.complete = false;
             return;
         }
+        self.path_bytes += bytes;
         let can_move = |strand: &Strand| match self.machine.readiness(&state, *strand) {
             Readiness::Ready | Readiness::Failing => true,
             Readiness::Blocked(_) | Readiness::Gone => false,
@@ -363,6 +380,7 @@ impl<'p> Search<'p> {
             causality,
             in_full: untried.len() == ready.len(),
             schedules: ready.is_empty() as u64,
+            bytes,
             ready,
             untried,
         });
@@ -403,6 +421,7 @@ impl<'p> Search<'p> {
         let Some(node) = self.path.pop() else {
             return;
         };
+        self.path_bytes -= node.bytes;
         if let Some(visited) = self.visited.get_mut(&node.key) {
             visited.schedules = node.schedules;
         }

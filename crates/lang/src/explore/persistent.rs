@@ -20,6 +20,10 @@ use super::footprint::{Footprints, Touch};
 use crate::code::{Instruction, Value};
 use crate::machine::{Machine, Readiness, State, WaitsFor};
 
+/// With more strands than this to choose from, no set is looked for: the closure's cost grows with
+/// the cube of their number, and the search is hopeless anyway.
+const MAX_READY: usize = 100;
+
 /// The strands to try from `state`: all that can move and belong to a small persistent set.
 /// `ready` are all that can move.
 pub(super) fn persistent_set(
@@ -29,7 +33,7 @@ pub(super) fn persistent_set(
     ready: &[Strand],
 ) -> Vec<Strand> {
     let mut best = ready.to_vec();
-    if ready.len() < 2 {
+    if ready.len() < 2 || ready.len() > MAX_READY {
         return best;
     }
     let live: Vec<Strand> = state

@@ -11,7 +11,6 @@
 //! [`strands`] what starts strands and waits for them, [`flow`] conditions, loops and calls.
 
 mod access;
-mod build;
 mod flow;
 mod sections;
 mod signals;
@@ -24,8 +23,8 @@ use self::flow::Procedure;
 use self::sections::Guard;
 use self::signals::{Carrier, Signal};
 use self::strands::Finish;
-use super::Recipe;
 use super::shares::{Shares, WHOLE};
+use super::{Recipe, build};
 use crate::syntax::ast::*;
 
 pub(super) struct Author<'a> {

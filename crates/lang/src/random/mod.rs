@@ -24,8 +24,10 @@
 //! no race.
 
 mod author;
+mod build;
 mod shares;
 mod shrink;
+mod wild;
 
 use std::ops::RangeInclusive;
 
@@ -207,4 +209,10 @@ impl Family {
 /// Writes a program.
 pub fn program(recipe: &Recipe, rng: &mut fastrand::Rng) -> Program {
     author::Author::new(recipe, rng).write()
+}
+
+/// Writes a program of about so many statements without any discipline, out of every construct:
+/// valid, but many deadlock or fail.
+pub fn wild_program(statements: RangeInclusive<u32>, rng: &mut fastrand::Rng) -> Program {
+    wild::program(statements, rng)
 }

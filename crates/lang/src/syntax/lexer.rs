@@ -120,8 +120,8 @@ impl<'s> Lexer<'s> {
     /// Characters that start no token: the whole run of them, so that it is reported once.
     fn stray(&mut self, start: usize) -> Diagnostic {
         let stray = |c: char| {
-            !(c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || c == '_')
-                && !SYMBOLS.iter().any(|symbol| symbol.starts_with(c))
+            let starts_symbol = SYMBOLS.iter().any(|symbol| symbol.starts_with(c));
+            !(c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || c == '_' || starts_symbol)
         };
         let rest = &self.source[start..];
         self.at += rest.find(|c| !stray(c)).unwrap_or(rest.len());

@@ -1,0 +1,432 @@
+//! The explorer, the graph engine and brute force agree on random programs.
+//!
+//! Brute force is `Program::enumerate`: every schedule by itself, no state remembered, no step left
+//! unpermuted; its executions are judged by the graph engine, which is right by inspection.
+//!
+//! `DEADHEAT_PROGRAMS` says how many programs of each family to try (`make soak`: very many).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
+
+use deadheat_lang::random::{self, Family, Recipe};
+use deadheat_lang::syntax::ast;
+use deadheat_lang::{Ending, Exploration, ExploreOptions, Program, Schedule, Value};
+use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand, Tables, Validator};
+use deadheat_offline::graph::{self, Graph};
+
+/// A race, by what makes it the same race in another schedule.
+type RaceKey = (String, (Site, AccessKind), (Site, AccessKind));
+
+/// What brute force and the explorer must agree on.
+#[derive(PartialEq, Eq, Debug)]
+struct Truth {
+    races: BTreeSet<RaceKey>,
+    deterministic: bool,
+    deadlock: bool,
+    /// Whether some schedule never ends. Brute force only judges programs without.
+    endless: bool,
+    /// Who failed, where, how.
+    errors: BTreeSet<(String, Site, String)>,
+}
+
+fn programs_per_family() -> u64 {
+    let given = std::env::var("DEADHEAT_PROGRAMS").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(400)
+}
+
+/// Calls `disagreement` on random programs of every family, and on as many without discipline; a
+/// disagreement is reported with its seed and a minimised program.
+fn on_random_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<String>) {
+    on_programs(salt, Family::recipe, 3..=14, disagreement);
+}
+
+/// As [`on_random_programs`], with programs small enough for brute force.
+fn on_tiny_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<String>) {
+    let tiny = |family: Family| Recipe {
+        size: 2..=5,
+        ..family.recipe()
+    };
+    on_programs(salt, tiny, 3..=9, disagreement);
+}
+
+fn on_programs(
+    salt: u64,
+    recipe: impl Fn(Family) -> Recipe,
+    wild: RangeInclusive<u32>,
+    mut disagreement: impl FnMut(&Program) -> Option<String>,
+) {
+    for kind in Family::ALL.map(Some).into_iter().chain([None]) {
+        for seed in 0..programs_per_family() {
+            let mut rng = fastrand::Rng::with_seed(salt.wrapping_mul(1 << 32) + seed);
+            let tree = match kind {
+                Some(family) => random::program(&recipe(family), &mut rng),
+                None => random::wild_program(wild.clone(), &mut rng),
+            };
+            let program = parse(&tree);
+            if disagreement(&program).is_some() {
+                let fails = |tree: &ast::Program| disagreement(&parse(tree)).is_some();
+                let small = random::shrink(&tree, fails);
+                let why = disagreement(&parse(&small)).unwrap_or_default();
+                panic!("{kind:?}, seed {seed}:\n{small}\n{why}");
+            }
+        }
+    }
+}
+
+fn parse(tree: &ast::Program) -> Program {
+    let text = tree.to_string();
+    Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn key(location: String, a: (Site, AccessKind), b: (Site, AccessKind)) -> RaceKey {
+    (location, a.min(b), a.max(b))
+}
+
+fn races_of(execution: &Execution) -> BTreeSet<RaceKey> {
+    races_in(&graph::check(execution).unwrap(), execution)
+}
+
+fn races_in(graph: &Graph, execution: &Execution) -> BTreeSet<RaceKey> {
+    let tables = &execution.tables;
+    let races = graph.races.iter().map(|race| {
+        let location = tables.location_name(race.location).to_string();
+        let (first, second) = (race.first, race.second);
+        key(
+            location,
+            (first.site, first.kind),
+            (second.site, second.kind),
+        )
+    });
+    races.collect()
+}
+
+/// A node without the order in which it came: whose, and which of that strand's.
+type NodeName = (Strand, usize);
+
+/// The computation graph without the order in which its nodes came: what each strand did node by
+/// node, with the values, and which other nodes each came behind.
+type CanonicalGraph = BTreeMap<NodeName, (Vec<(Event, Value)>, BTreeSet<NodeName>)>;
+
+fn canonical_graph(graph: &Graph, execution: &Execution, values: &[Value]) -> CanonicalGraph {
+    let mut names: BTreeMap<usize, NodeName> = BTreeMap::new();
+    let mut nodes_of: BTreeMap<Strand, usize> = BTreeMap::new();
+    let mut events: BTreeMap<usize, Vec<(Event, Value)>> = BTreeMap::new();
+    for ((event, value), node) in execution.events.iter().zip(values).zip(&graph.node_of) {
+        names.entry(*node).or_insert_with(|| {
+            let count = nodes_of.entry(event.strand()).or_default();
+            *count += 1;
+            (event.strand(), *count)
+        });
+        events.entry(*node).or_default().push((*event, *value));
+    }
+    // That a strand has ended is not a node of the graph: what comes behind it comes behind its
+    // last event.
+    events.retain(|_, events| events.iter().all(|(event, _)| event.op() != Op::End));
+    let canonical = events.into_iter().map(|(node, events)| {
+        let behind = graph.predecessors[node].iter().map(|p| names[p]);
+        (names[&node], (events, behind.collect()))
+    });
+    canonical.collect()
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The truth by brute force; none if there are too many schedules.
+fn by_enumeration(program: &Program, max_schedules: u64) -> Option<Truth> {
+    let mut races = BTreeSet::new();
+    let mut ends = BTreeSet::new();
+    let mut errors = BTreeSet::new();
+    let mut deadlock = false;
+    let complete = program.enumerate(max_schedules, 60, &mut |schedule| {
+        let graph = graph::check(&schedule.execution).unwrap();
+        races.extend(races_in(&graph, &schedule.execution));
+        let graph = canonical_graph(&graph, &schedule.execution, &schedule.values);
+        let ending = format!("{:?}", schedule.ending);
+        ends.insert(hash((&schedule.memory, graph, ending)));
+        match schedule.ending {
+            Ending::Deadlock(_) => deadlock = true,
+            Ending::Error(error) => {
+                let strand = schedule.execution.tables.strand_name(error.strand);
+                errors.insert((strand, error.site, error.kind.to_string()));
+            }
+            Ending::Finished | Ending::StillRunning => {}
+        }
+    });
+    complete.then_some(Truth {
+        races,
+        deterministic: ends.len() == 1,
+        deadlock,
+        endless: false,
+        errors,
+    })
+}
+
+fn explored_races(exploration: &Exploration) -> BTreeSet<RaceKey> {
+    let races = exploration.races.iter().map(|race| {
+        let (first, second) = (race.first, race.second);
+        key(
+            race.location.to_string(),
+            (first.site, first.kind),
+            (second.site, second.kind),
+        )
+    });
+    races.collect()
+}
+
+fn by_exploration(exploration: &Exploration) -> Truth {
+    let errors: BTreeSet<_> = exploration
+        .errors
+        .iter()
+        .map(|error| {
+            let strand = exploration.strand_names[error.what.strand.index()].clone();
+            (strand, error.what.site, error.what.kind.to_string())
+        })
+        .collect();
+    Truth {
+        races: explored_races(exploration),
+        deterministic: exploration.deterministic == Some(true),
+        deadlock: exploration.deadlock.is_some(),
+        endless: exploration.endless,
+        errors,
+    }
+}
+
+fn explore(program: &Program, reduce: bool) -> Exploration {
+    let options = ExploreOptions {
+        max_states: 10_000,
+        reduce,
+    };
+    program.explore(&options, |_| {})
+}
+
+#[test]
+fn exploring_finds_what_enumerating_finds() {
+    let (mut compared, mut skipped) = (0u64, 0u64);
+    let (mut reduced_states, mut plain_states) = (0, 0);
+    on_tiny_programs(1, |program| {
+        let Some(truth) = by_enumeration(program, 1_000) else {
+            skipped += 1;
+            return None;
+        };
+        compared += 1;
+        let reduced = explore(program, true);
+        let plain = explore(program, false);
+        reduced_states += reduced.states;
+        plain_states += plain.states;
+        for (name, exploration) in [("reduced", &reduced), ("plain", &plain)] {
+            if !exploration.complete {
+                return Some(format!("{name}: not complete"));
+            }
+            let found = by_exploration(exploration);
+            if found != truth {
+                return Some(format!("{name}: {found:#?}\nbrute force: {truth:#?}"));
+            }
+        }
+        None
+    });
+    println!("{compared} compared, {skipped} with too many schedules left out");
+    println!("{reduced_states} states with reduction, {plain_states} without");
+    assert!(compared > 2 * skipped, "{compared} compared, {skipped} not");
+    assert!(reduced_states < plain_states);
+}
+
+#[test]
+fn exploring_with_reduction_finds_what_exploring_without_finds() {
+    let mut compared = 0u64;
+    on_random_programs(2, |program| {
+        let (reduced, plain) = (explore(program, true), explore(program, false));
+        if !reduced.complete || !plain.complete {
+            return None;
+        }
+        compared += 1;
+        let (reduced, plain) = (by_exploration(&reduced), by_exploration(&plain));
+        (reduced != plain).then(|| format!("reduced: {reduced:#?}\nplain: {plain:#?}"))
+    });
+    println!("{compared} compared");
+    assert!(compared > programs_per_family() * 6);
+}
+
+#[test]
+fn random_schedules_have_together_the_races_the_explorer_finds() {
+    const SCHEDULES: u64 = 200;
+    let (mut by_chance, mut by_witness) = (0u64, 0u64);
+    on_random_programs(3, |program| {
+        let exploration = explore(program, true);
+        if !exploration.complete {
+            return None;
+        }
+        let all = explored_races(&exploration);
+        let mut found = BTreeSet::new();
+        for seed in 0..SCHEDULES {
+            let run = program.run(&Schedule::Random(seed), 10_000).unwrap();
+            let races = races_of(&run.execution);
+            if let Some(race) = races.difference(&all).next() {
+                return Some(format!(
+                    "random:{seed} has {race:?}, which was not explored"
+                ));
+            }
+            found.extend(races);
+            if found.len() == all.len() && seed > 10 {
+                break;
+            }
+        }
+        by_chance += found.len() as u64;
+        // What chance did not find, the schedule that the explorer gives must show.
+        for race in exploration.races.iter() {
+            let (first, second) = (race.first, race.second);
+            let key = key(
+                race.location.to_string(),
+                (first.site, first.kind),
+                (second.site, second.kind),
+            );
+            let schedule = Schedule::Recorded(race.schedule.clone());
+            let run = match program.run(&schedule, 10_000) {
+                Ok(run) => run,
+                Err(error) => return Some(format!("{key:?}: {error}\n{}", race.schedule)),
+            };
+            if !races_of(&run.execution).contains(&key) {
+                return Some(format!("{key:?} does not show in\n{}", race.schedule));
+            }
+            by_witness += !found.contains(&key) as u64;
+        }
+        None
+    });
+    println!("{by_chance} races by chance, {by_witness} more only by the schedule that shows them");
+    assert!(by_chance > 20 * by_witness);
+}
+
+#[test]
+fn deadlocks_and_errors_come_with_a_schedule_that_shows_them() {
+    let (mut deadlocks, mut errors) = (0u64, 0u64);
+    on_random_programs(4, |program| {
+        let exploration = explore(program, true);
+        if !exploration.complete {
+            return None;
+        }
+        let replay = |schedule: &deadheat_lang::RecordedSchedule| {
+            let schedule = Schedule::Recorded(schedule.clone());
+            program.run(&schedule, 10_000).map(|run| run.ending)
+        };
+        if let Some(deadlock) = &exploration.deadlock {
+            deadlocks += 1;
+            let ending = replay(&deadlock.schedule);
+            if !matches!(ending, Ok(Ending::Deadlock(_))) {
+                return Some(format!("deadlock: {ending:?}"));
+            }
+        }
+        for error in &exploration.errors {
+            errors += 1;
+            match replay(&error.schedule) {
+                Ok(Ending::Error(e))
+                    if (&e.kind, e.site) == (&error.what.kind, error.what.site) => {}
+                other => return Some(format!("{:?}: {other:?}", error.what)),
+            }
+        }
+        None
+    });
+    println!("{deadlocks} deadlocks, {errors} errors");
+    assert!(deadlocks > 0 && errors > 0);
+}
+
+#[test]
+fn every_run_is_a_well_formed_stream() {
+    on_random_programs(5, |program| {
+        for schedule in [
+            Schedule::DepthFirst,
+            Schedule::Random(1),
+            Schedule::Random(2),
+        ] {
+            let run = program.run(&schedule, 10_000).unwrap();
+            let tables: &Tables = &run.execution.tables;
+            let mut validator = Validator::new(tables);
+            for event in &run.execution.events {
+                if let Err(error) = validator.check(event) {
+                    return Some(format!("{schedule:?}: {error}"));
+                }
+            }
+        }
+        None
+    });
+}
+
+#[test]
+fn a_recorded_run_runs_the_same_again() {
+    on_random_programs(6, |program| {
+        let run = program.run(&Schedule::Random(9), 10_000).unwrap();
+        let schedule = Schedule::Recorded(run.schedule());
+        match program.run(&schedule, 10_000) {
+            Ok(again) if again.execution.events == run.execution.events => None,
+            Ok(_) => Some(format!("other events under\n{}", run.schedule())),
+            Err(error) => Some(error.to_string()),
+        }
+    });
+}
+
+/// drdp-ecoop23, Theorem 11: race-free programs of asyncs and promises are deterministic, those
+/// that deadlock included.
+#[test]
+fn race_free_programs_of_asyncs_and_promises_are_deterministic() {
+    let (mut race_free, mut deadlocking) = (0u64, 0u64);
+    on_random_programs(7, |program| {
+        let by_program = |c: &deadheat_lang::Construct| c.orders_alike_in_every_schedule();
+        if !program.constructs().iter().all(by_program) {
+            return None;
+        }
+        let exploration = explore(program, true);
+        // A promise that is set twice is an error here, and a stuck task in the paper.
+        if !exploration.complete || !exploration.errors.is_empty() {
+            return None;
+        }
+        if !exploration.races.is_empty() {
+            return None;
+        }
+        race_free += 1;
+        deadlocking += exploration.deadlock.is_some() as u64;
+        match exploration.deterministic {
+            Some(true) => None,
+            // The theorem is about runs that come to an end; if one does not, none does.
+            Some(false) if exploration.endless && exploration.schedules == 0 => None,
+            other => Some(format!("deterministic: {other:?}")),
+        }
+    });
+    println!("{race_free} race-free programs, {deadlocking} of them with a deadlock");
+    assert!(race_free > programs_per_family() / 4 && deadlocking > 0);
+}
+
+/// What the guarantee of a check without exploration claims: where every order is the program's,
+/// one race-free schedule speaks for all of them.
+#[test]
+fn one_race_free_schedule_speaks_for_all_where_no_lock_is() {
+    let mut race_free = 0u64;
+    on_random_programs(8, |program| {
+        let by_program = |c: &deadheat_lang::Construct| c.orders_alike_in_every_schedule();
+        if !program.constructs().iter().all(by_program) {
+            return None;
+        }
+        for schedule in [Schedule::DepthFirst, Schedule::Random(3)] {
+            let run = program.run(&schedule, 10_000).unwrap();
+            let cut_short = matches!(run.ending, Ending::Error(_) | Ending::StillRunning);
+            if cut_short || !races_of(&run.execution).is_empty() {
+                continue;
+            }
+            race_free += 1;
+            let exploration = explore(program, true);
+            let deadlocks = matches!(run.ending, Ending::Deadlock(_));
+            let agrees = exploration.races.is_empty()
+                && exploration.errors.is_empty()
+                && exploration.deterministic == Some(true)
+                && exploration.deadlock.is_some() == deadlocks;
+            if exploration.complete && !agrees {
+                return Some(format!("{schedule:?} is race-free; {exploration:#?}"));
+            }
+        }
+        None
+    });
+    println!("{race_free} race-free runs");
+    assert!(race_free > programs_per_family() / 2);
+}
