@@ -15,11 +15,32 @@ const MAX_CHILDREN: u32 = 3;
 const MAX_DEPTH: u32 = 3;
 const BLOCK: u32 = 3;
 const ELEMENTS: i64 = 2;
+/// The kinds that every program may have: those that start strands, and stores.
+const ALWAYS: u32 = 0b11_1111 | 0b111 << 29;
+/// The kinds that belong together: `finish` and `join`, `isolated`, branches, promises, locks,
+/// semaphores, events, cells, assertions, `let`, `return`.
+const GROUPS: [u32; 11] = [
+    1 << 6 | 1 << 11,
+    0b11 << 7,
+    0b11 << 9,
+    0b11 << 12,
+    0b11 << 14,
+    0b111 << 16,
+    0b1111 << 19,
+    1 << 23,
+    1 << 24,
+    0b111 << 25,
+    1 << 28,
+];
+/// How many kinds of statements there are, those that come up more often counted more often.
+const KINDS: u32 = 32;
 
 pub(super) fn program(statements: RangeInclusive<u32>, rng: &mut Rng) -> Program {
     let mut wild = Wild {
         statements_left: rng.u32(statements),
         children_left: MAX_CHILDREN,
+        // Few constructs meet more often than many.
+        constructs: (0..3).fold(ALWAYS, |kinds, _| kinds | GROUPS[rng.usize(..GROUPS.len())]),
         names: 0,
         rng,
     };
@@ -62,6 +83,8 @@ struct Scope {
 struct Wild<'r> {
     statements_left: u32,
     children_left: u32,
+    /// A bit for each kind of statement that the program may have.
+    constructs: u32,
     names: u32,
     rng: &'r mut Rng,
 }
@@ -82,7 +105,7 @@ impl Wild<'_> {
         self.statements_left -= 1;
         let nested = depth > 0;
         let inner = depth.saturating_sub(1);
-        let kind = match self.rng.u32(..32) {
+        let kind = match self.kind() {
             0..3 if nested && !isolated && self.children_left > 0 => {
                 self.children_left -= 1;
                 StatementKind::Async(self.block(scope, inner, false))
@@ -143,6 +166,13 @@ impl Wild<'_> {
             _ => StatementKind::Store(self.place(scope), self.expr(scope)),
         };
         statement(kind)
+    }
+
+    /// A kind of statement that the program may have, or a store.
+    fn kind(&mut self) -> u32 {
+        let mut tries = (0..16).map(|_| self.rng.u32(..KINDS));
+        let kind = tries.find(|kind| self.constructs & (1 << kind) != 0);
+        kind.unwrap_or(KINDS)
     }
 
     fn name(&mut self) -> String {

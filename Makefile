@@ -1,0 +1,36 @@
+# Everything needs Rust (rust-version in Cargo.toml) and the package registries, nothing else.
+
+CARGO ?= cargo
+# How many random programs of each kind `make soak` tries; there are seven kinds.
+SOAK ?= 21000
+
+.PHONY: demo test soak bench clean
+
+## Builds in release mode and shows the main job: a program, every schedule of it, what can race.
+demo:
+	$(CARGO) build --release --quiet -p deadheat-cli
+	@cat examples/lost-update.tp
+	@echo
+	@echo '$$ deadheat check --explore examples/lost-update.tp'
+	@target/release/deadheat check --explore examples/lost-update.tp; \
+	  status=$$?; test $$status -eq 1 || { echo "expected a race, got status $$status"; exit 1; }
+
+## Every test. Formatting and lints are checked where their tools are installed.
+test:
+	@if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --all --check; \
+	  else echo "rustfmt is not installed: formatting not checked"; fi
+	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
+	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings; \
+	  else echo "clippy is not installed: lints not checked"; fi
+	$(CARGO) test --workspace
+
+## Ground truth on very many random programs, in release mode: about an hour on two cores.
+soak:
+	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
+
+## Measures, and prints tables.
+bench:
+	$(CARGO) run --release --quiet -p deadheat-bench
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,7 @@
+//! Measures, and prints tables (`make bench`).
+
+mod explore;
+
+fn main() {
+    explore::print();
+}

@@ -1,0 +1,230 @@
+//! `deadheat check` as a user meets it.
+
+mod common;
+
+use std::fs;
+
+use common::{deadheat, deadheat_on, root, stderr, stdout};
+use serde_json::{Value, json};
+
+const FIGURE_1: &str = "\
+shared x;
+promise y;
+proc main() {
+  async { x = 5; y.set; }
+  let a = x;
+  y.get;
+  let b = x;
+}
+";
+
+fn json_of(arguments: &[&str], source: &str) -> Value {
+    let output = deadheat_on(&[&["check", "--json", "-"], arguments].concat(), source);
+    serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| {
+        panic!("{error}: {}{}", stdout(&output), stderr(&output));
+    })
+}
+
+#[test]
+fn the_json_is_the_documented_object() {
+    let report = json_of(&["--explore"], FIGURE_1);
+    assert_eq!(report["program"], "-");
+    assert_eq!(report["constructs"], json!(["async", "promise"]));
+    assert_eq!(report["engine"], "graph");
+    let race = &report["races"][0];
+    assert_eq!(race["location"], "x");
+    assert_eq!(race["kind"], "write-read");
+    let first = json!({"line": 4, "column": 11, "access": "write", "task": "main/1"});
+    let second = json!({"line": 5, "column": 11, "access": "read", "task": "main"});
+    assert_eq!((&race["first"], &race["second"]), (&first, &second));
+    assert_eq!(report["racy_locations"], json!(["x"]));
+    assert_eq!(report["deadlock"], Value::Null);
+    assert_eq!(report["error"], Value::Null);
+    let explored = &report["explored"];
+    assert_eq!(explored["complete"], true);
+    assert_eq!(explored["deterministic"], false);
+    assert_eq!(explored["racy_locations"], json!(["x"]));
+    assert_eq!(explored["deadlock_possible"], false);
+    assert_eq!(explored["error_possible"], false);
+    assert!(explored["schedules"].as_u64().unwrap() > 0);
+    assert!(explored["states"].as_u64().unwrap() > 0);
+    assert!(report["guarantee"].is_string());
+    assert_eq!(json_of(&[], FIGURE_1)["explored"], Value::Null);
+}
+
+#[test]
+fn the_exit_status_tells() {
+    let status = |arguments: &[&str], source: &str| {
+        let output = deadheat_on(&[&["check", "-"], arguments].concat(), source);
+        output.status.code()
+    };
+    assert_eq!(status(&[], "proc main() {}"), Some(0));
+    assert_eq!(status(&[], FIGURE_1), Some(1));
+    assert_eq!(status(&[], "proc main() {"), Some(2));
+    // A race that this schedule does not show.
+    let hidden = "shared x; lock l; proc main() {
+        async { acquire l; release l; x = 1; }
+        acquire l; x = 2; release l;
+    }";
+    assert_eq!(
+        status(&["--schedule", "random:3"], hidden).map(|s| s < 2),
+        Some(true)
+    );
+    assert_eq!(status(&["--explore"], hidden), Some(1));
+    // The worst of several files.
+    let both = [
+        "check",
+        "examples/drdp-fig1.tp",
+        "examples/drdp-fig1-fixed.tp",
+    ];
+    assert_eq!(deadheat(&both).status.code(), Some(1));
+    let missing = ["check", "examples/drdp-fig1.tp", "no-such-file.tp"];
+    assert_eq!(deadheat(&missing).status.code(), Some(2));
+}
+
+#[test]
+fn a_race_is_shown_with_both_lines_and_the_guarantee_last() {
+    let output = deadheat_on(&["check", "-"], FIGURE_1);
+    let text = stdout(&output);
+    assert!(
+        text.contains("race: `x` is written by main/1 and read by main in no order"),
+        "{text}"
+    );
+    assert!(text.contains("4 |   async { x = 5; y.set; }"), "{text}");
+    assert!(text.contains("^ write by main/1"), "{text}");
+    assert!(text.contains("5 |   let a = x;"), "{text}");
+    assert!(text.contains("^ read by main"), "{text}");
+    assert!(!text.contains("7 |"), "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(last.contains("1 racy location in this schedule"), "{text}");
+    assert!(!text.contains('\x1b'), "colours where there is no terminal");
+    let coloured = deadheat_on(&["check", "-", "--color", "always"], FIGURE_1);
+    assert!(stdout(&coloured).contains('\x1b'));
+    let quiet = deadheat_on(&["check", "-", "--quiet"], FIGURE_1);
+    assert_eq!(
+        (stdout(&quiet), quiet.status.code()),
+        (String::new(), Some(1))
+    );
+}
+
+#[test]
+fn the_guarantee_says_what_is_proven() {
+    let guarantee = |arguments: &[&str], source: &str| {
+        let report = json_of(arguments, source);
+        report["guarantee"].as_str().unwrap().to_string()
+    };
+    let tasks = "shared x; proc main() { finish { async { x = 1; } } x = 2; }";
+    assert_eq!(
+        guarantee(&[], tasks),
+        "race-free and deterministic for this input, under every schedule (1 task, no locks)"
+    );
+    let locks = "shared x; lock l; proc main() {
+        async { acquire l; x = 1; release l; } acquire l; x = 2; release l; }";
+    let text = guarantee(&[], locks);
+    assert!(
+        text.starts_with("no race in this schedule; lock can take another order"),
+        "{text}"
+    );
+    let text = guarantee(&["--explore"], locks);
+    assert!(
+        text.starts_with("race-free for this input under every schedule, but not det"),
+        "{text}"
+    );
+    let text = guarantee(&["--explore", "--max-states", "3"], locks);
+    assert!(text.contains("not every schedule was explored"), "{text}");
+    let stuck = "promise p; proc main() { async { p.get; } }";
+    let text = guarantee(&[], stuck);
+    assert!(
+        text.contains("every schedule ends in this deadlock"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_bound_that_is_hit_is_said() {
+    let report = json_of(&["--explore", "--max-states", "2"], FIGURE_1);
+    assert_eq!(report["explored"]["complete"], false);
+    assert_eq!(report["explored"]["deterministic"], Value::Null);
+    assert_eq!(report["explored"]["states"], 2);
+    let endless = "shared x; proc main() { while x == 0 { } }";
+    let report = json_of(&["--max-steps", "1000"], endless);
+    assert_eq!(report["error"]["message"], "still running after 1000 steps");
+}
+
+#[test]
+fn a_deadlock_names_who_waits_for_what() {
+    let source = "lock a; lock b; promise p; proc main() {
+  fork t { acquire b; p.get; acquire a; }
+  acquire a;
+  p.set;
+  acquire b;
+}";
+    let report = json_of(&[], source);
+    let waiting = &report["deadlock"]["waiting"];
+    assert_eq!(waiting[0]["task"], "main");
+    assert_eq!(waiting[0]["waits_for"], "lock `b`, held by main/1");
+    assert_eq!(waiting[0]["line"], 5);
+    assert_eq!(waiting[1]["task"], "main/1");
+    assert_eq!(waiting[1]["waits_for"], "lock `a`, held by main");
+    let text = stdout(&deadheat_on(&["check", "-"], source));
+    assert!(text.contains("deadlock: nobody can go on"), "{text}");
+    assert!(
+        text.contains("main waits for lock `b`, held by main/1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_error_points_at_the_source() {
+    let source = "promise p; proc main() {\n  p.set;\n  p.set;\n}";
+    let report = json_of(&[], source);
+    let error = &report["error"];
+    assert_eq!(error["message"], "this promise is already set");
+    assert_eq!((&error["line"], &error["column"]), (&json!(3), &json!(3)));
+    assert_eq!(error["first_set"]["line"], 2);
+    let text = stdout(&deadheat_on(&["check", "-"], source));
+    assert!(text.contains("set first here"), "{text}");
+}
+
+#[test]
+fn a_schedule_can_be_saved_and_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("schedule.txt");
+    let saved_path = saved.to_str().unwrap();
+    let random = ["--schedule", "random:5", "--save-schedule", saved_path];
+    let first = json_of(&random, FIGURE_1);
+    let trace = format!("trace:{saved_path}");
+    let again = json_of(&["--schedule", &trace], FIGURE_1);
+    assert_eq!(first["races"], again["races"]);
+    assert!(fs::read_to_string(&saved).unwrap().contains("main/1"));
+
+    let complaint = |schedule: &str| {
+        fs::write(&saved, schedule).unwrap();
+        let output = deadheat_on(&["check", "-", "--schedule", &trace], FIGURE_1);
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    assert!(complaint("main\nmain/1/\n").contains("line 2"));
+    let blocked = complaint("main 3\n");
+    assert!(
+        blocked.contains("line 1 of the schedule: main cannot go on"),
+        "{blocked}"
+    );
+    assert!(complaint("main/7\n").contains("main/7 has not been started"));
+}
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks: Vec<&str> = readme.split("```").skip(1).step_by(2).collect();
+    let shown = blocks
+        .iter()
+        .find_map(|block| block.strip_prefix("console\n$ deadheat check "))
+        .expect("the README shows a check");
+    let (arguments, expected) = shown.split_once('\n').unwrap();
+    let arguments: Vec<&str> = std::iter::once("check")
+        .chain(arguments.split_whitespace())
+        .collect();
+    let printed = stdout(&deadheat(&arguments));
+    assert_eq!(printed.trim(), expected.trim());
+}

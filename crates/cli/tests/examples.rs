@@ -1,0 +1,68 @@
+//! Every example says what is true of it, and the command agrees.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use common::{deadheat, root, stdout};
+
+/// The `//= key: value` lines at the head of a program.
+fn verdict(source: &str) -> BTreeMap<String, String> {
+    source
+        .lines()
+        .filter_map(|line| line.strip_prefix("//= ")?.split_once(':'))
+        .map(|(key, value)| (key.to_string(), value.trim().to_string()))
+        .collect()
+}
+
+#[test]
+fn every_example_is_what_it_says() {
+    let index = fs::read_to_string(root().join("examples/README.md")).unwrap();
+    let mut checked = 0;
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "tp") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(
+            index.contains(name),
+            "examples/README.md does not list {name}"
+        );
+        let expected = verdict(&fs::read_to_string(&path).unwrap());
+        let file = format!("examples/{name}");
+        let output = deadheat(&["check", "--explore", "--json", &file]);
+        let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let explored = &report["explored"];
+        assert_eq!(explored["complete"], true, "{name}");
+        let racy: Vec<&str> = explored["racy_locations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|location| location.as_str().unwrap())
+            .collect();
+        let yes_no = |value: &serde_json::Value| match value.as_bool() {
+            Some(true) => "yes".to_string(),
+            Some(false) => "no".to_string(),
+            None => "unknown".to_string(),
+        };
+        let found = BTreeMap::from([
+            ("racy".to_string(), racy.join(" ")),
+            (
+                "deterministic".to_string(),
+                yes_no(&explored["deterministic"]),
+            ),
+            (
+                "deadlock".to_string(),
+                yes_no(&explored["deadlock_possible"]),
+            ),
+            ("error".to_string(), yes_no(&explored["error_possible"])),
+        ]);
+        assert_eq!(found, expected, "{name}");
+        let status = if racy.is_empty() { 0 } else { 1 };
+        assert_eq!(output.status.code(), Some(status), "{name}");
+        checked += 1;
+    }
+    assert!(checked >= 70, "only {checked} examples found");
+}

@@ -1,0 +1,140 @@
+//! Nothing a user feeds the command makes it panic, hang or eat all memory: a clear error, status
+//! 2, soon.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{deadheat_on, stderr};
+
+/// What is said about a text that is not a program.
+fn complaint(source: impl Into<Vec<u8>>) -> String {
+    let start = Instant::now();
+    let output = deadheat_on(&["check", "-"], source);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    // Far above what it takes: a hang is what this is about.
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(text.len() < 100_000, "{} bytes of complaint", text.len());
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+#[test]
+fn deep_nesting() {
+    let text = complaint("proc main() ".to_string() + &"{".repeat(100_000));
+    assert!(text.contains("expected a statement, found `{`"), "{text}");
+    for opening in [
+        "if 1 {",
+        "async {",
+        "finish { ",
+        "isolated { if 1 {",
+        "fork t {",
+    ] {
+        let source = format!("proc main() {{ {}", opening.repeat(100_000));
+        let text = complaint(source);
+        assert!(text.contains("nested more than 200 deep"), "{text}");
+    }
+    for opening in ["(", "!", "-", "a[", "1 + (", "1 + 1 * "] {
+        let source = format!(
+            "shared a[2]; proc main() {{ let x = {}",
+            opening.repeat(100_000)
+        );
+        let text = complaint(source);
+        assert!(text.contains("nested more than 200 deep"), "{text}");
+    }
+    let sum = format!("proc main() {{ let x = 1{}; }}", " + 1".repeat(100_000));
+    assert!(complaint(sum).contains("nested more than 200 deep"));
+}
+
+#[test]
+fn large_files() {
+    let statements = format!(
+        "shared x; proc main() {{ {} }}",
+        "x = 1; ".repeat(1_500_000)
+    );
+    assert!(complaint(statements).contains("a program may have 8"));
+    assert!(complaint(vec![b'a'; 10_000_000]).contains("a program may have 8"));
+    // Below the limit: one line of eight million characters, shown in part.
+    let line = format!(
+        "shared x; proc main() {{ {} y = 1; }}",
+        "x = 1; ".repeat(1_000_000)
+    );
+    assert!(complaint(line).contains("`y` is not declared"));
+    let names = format!("proc main() {{ {} }}", "let a = 1; ".repeat(700_000));
+    assert!(complaint(names).contains("already bound in this block"));
+    let different: String = (0..500_000).map(|n| format!("let a{n} = 1;")).collect();
+    let text = complaint(format!("proc main() {{ {different} }}"));
+    assert!(
+        text.contains("more than 1000 names are bound at a time"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_not_text() {
+    assert!(complaint(b"shared x;\0proc main() {}").contains("a NUL byte has no meaning"));
+    assert!(complaint(vec![0; 100_000]).contains("a NUL byte has no meaning"));
+    assert!(complaint(b"shared x;\nproc \xff").contains("byte 16 (line 2) is not UTF-8"));
+    assert!(complaint("proc main() { \u{1b}[31m }").contains("U+001B"));
+    assert!(complaint("proc main() { x → y; }").contains("`→` has no meaning here"));
+    assert!(complaint("").contains("there is no procedure `main`"));
+}
+
+#[test]
+fn numbers_and_names() {
+    let text = complaint("shared x = 9223372036854775808; proc main() {}");
+    assert!(text.contains("does not fit in 64 bits"), "{text}");
+    assert!(complaint("proc main() { y = 1; }").contains("`y` is not declared"));
+    let text = complaint("shared balance; proc main() { balence = 1; }");
+    assert!(text.contains("did you mean `balance`?"), "{text}");
+    assert!(complaint("proc main() { call f(); }").contains("there is no procedure `f`"));
+    assert!(complaint("shared a[0]; proc main() {}").contains("has no elements"));
+    assert!(complaint("shared a[9999999999]; proc main() {}").contains("is too large"));
+    assert!(complaint("sem s = -1; proc main() {}").contains("starts below 0"));
+    let long = "x".repeat(1_000_000);
+    complaint(format!("proc main() {{ {long} = 1; }}"));
+}
+
+#[test]
+fn several_errors_come_in_one_go() {
+    let text = complaint("proc main() {\n  x = 1;\n  call f();\n  let = 3;\n}\nproc g( {}\n");
+    // What the text says comes first; names are looked at when it can be read.
+    assert_eq!(text.matches("error: expected").count(), 2, "{text}");
+    let text = complaint("proc main() {\n  x = 1;\n  call f();\n  isolated { async { } }\n}");
+    for part in [
+        "`x` is not declared",
+        "no procedure `f`",
+        "`async` cannot stand inside",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let many = format!("proc main() {{ {} }}", "y = 1; ".repeat(100));
+    assert!(complaint(many).contains("more than 20 errors"));
+}
+
+/// Programs that would run or grow for ever end at a bound.
+#[test]
+fn endless_programs() {
+    for source in [
+        "proc main() { while 1 { } }",
+        "shared x; proc main() { while 1 { x = x + 1; } }",
+        "shared x; proc main() { while x == 0 { async { x = 0; } } }",
+        "sem s; proc main() { while 1 { s.v; } }",
+        "shared x; proc f(a) { call f(a + 1); } proc main() { call f(1); }",
+        "proc f() { async f(); async f(); } proc main() { call f(); }",
+        "proc main() { for i in 0..9223372036854775807 { } }",
+        "proc main() { while 1 { let r = alloc; } }",
+    ] {
+        let start = Instant::now();
+        let bounds = ["--max-states", "20000", "--max-steps", "200000"];
+        let arguments = [&["check", "-", "--explore"], &bounds[..]].concat();
+        let output = deadheat_on(&arguments, source);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{}",
+            stderr(&output)
+        );
+        assert!(start.elapsed() < Duration::from_secs(60), "{source}");
+    }
+}
