@@ -11,7 +11,7 @@ use deadheat_lang::{
     DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
 };
 use deadheat_offline::graph;
-use deadheat_report::{CheckReport, Renderer};
+use deadheat_report::{CheckReport, Judgement, Renderer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thiserror::Error;
 
@@ -203,23 +203,27 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         write(file, &run.schedule().to_string())?;
     }
     let engine = arguments.engine.unwrap_or(Engine::Graph);
-    let judged = match engine {
+    let graph = match engine {
         Engine::Graph => graph::check(&run.execution),
     };
-    let judged = judged.map_err(|error| Failure::Engine {
+    let graph = graph.map_err(|error| Failure::Engine {
         path: path.into(),
         error,
     })?;
     let exploration = arguments
         .explore
         .then(|| explore(&program, arguments.max_states));
+    let judgement = Judgement {
+        engine: engine.name(),
+        races: &graph.races,
+        left_out: graph.left_out,
+        judged: graph.node_of.len(),
+    };
     let report = CheckReport::new(
         &shown_path,
         program.constructs(),
-        engine.name(),
         &run,
-        &judged.races,
-        judged.node_of.len(),
+        &judgement,
         exploration.as_ref(),
     );
     let shown = renderer.check(&report);

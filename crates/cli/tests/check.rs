@@ -227,4 +227,9 @@ fn the_readme_shows_what_the_command_prints() {
         .collect();
     let printed = stdout(&deadheat(&arguments));
     assert_eq!(printed.trim(), expected.trim());
+    // The program that is shown is the one that is checked.
+    let program = fs::read_to_string(root().join(arguments[arguments.len() - 1])).unwrap();
+    let lines = program.lines().filter(|line| !line.starts_with("//="));
+    let program = lines.collect::<Vec<_>>().join("\n");
+    assert_eq!(blocks[0].trim(), program.trim());
 }

@@ -93,7 +93,11 @@ fn numbers_and_names() {
     assert!(complaint("shared a[9999999999]; proc main() {}").contains("is too large"));
     assert!(complaint("sem s = -1; proc main() {}").contains("starts below 0"));
     let long = "x".repeat(1_000_000);
-    complaint(format!("proc main() {{ {long} = 1; }}"));
+    let text = complaint(format!("proc main() {{ {long} = 1; }}"));
+    assert!(
+        text.contains("this name has more than 200 characters"),
+        "{text}"
+    );
 }
 
 #[test]

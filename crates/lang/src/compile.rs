@@ -27,6 +27,7 @@ pub(crate) fn compile(
         source,
         effects,
         lines: line_starts(source),
+        last_place: (0, 1, 1),
         code: Code::default(),
         sites: FxHashMap::default(),
         globals: FxHashMap::default(),
@@ -83,6 +84,8 @@ struct Compiler<'s> {
     source: &'s str,
     effects: &'s Effects,
     lines: Vec<u32>,
+    /// The offset, line and column of the last place that was asked for.
+    last_place: (u32, u32, u32),
     code: Code,
     sites: FxHashMap<Span, Site>,
     globals: FxHashMap<String, (Global, Span)>,
@@ -848,18 +851,33 @@ impl Compiler<'_> {
         if let Some(site) = self.sites.get(&span) {
             return *site;
         }
-        let line = self.lines.partition_point(|&start| start <= span.start);
-        let line_start = self.lines[line - 1];
-        let before = &self.source[line_start as usize..span.start as usize];
+        let (line, column) = self.line_and_column(span.start);
         let site = Site(self.code.sites.len() as u32);
         self.code.sites.push(SourcePosition {
-            line: line as u32,
-            column: before.chars().count() as u32 + 1,
+            line,
+            column,
             offset: span.start,
             length: span.end.saturating_sub(span.start),
         });
         self.sites.insert(span, site);
         site
+    }
+
+    /// Counts from the last place asked for, which is near: a line can have millions of places.
+    fn line_and_column(&mut self, offset: u32) -> (u32, u32) {
+        let line = self.lines.partition_point(|&start| start <= offset) as u32;
+        let (near, near_line, near_column) = self.last_place;
+        let (from, column) = match near_line == line {
+            true => (near, near_column),
+            false => (self.lines[line as usize - 1], 1),
+        };
+        let between = |a: u32, b: u32| self.source[a as usize..b as usize].chars().count() as u32;
+        let column = match from <= offset {
+            true => column + between(from, offset),
+            false => column - between(offset, from),
+        };
+        self.last_place = (offset, line, column);
+        (line, column)
     }
 }
 

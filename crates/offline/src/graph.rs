@@ -25,6 +25,9 @@ use thiserror::Error;
 /// the beginning is judged.
 pub const MAX_NODES: usize = 60_000;
 
+/// The most races that are kept of one location.
+pub const MAX_RACES: usize = 1000;
+
 /// Why an execution cannot be judged by this engine.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GraphError {
@@ -49,6 +52,9 @@ pub struct Graph {
     /// Every race, one for each location and pair of places, with how many pairs of accesses it
     /// stands for. In the order of the second access.
     pub races: Vec<Race>,
+    /// How many racing pairs of accesses are not in `races`: of a location with more than
+    /// [`MAX_RACES`] pairs of places, only so many are kept.
+    pub left_out: u64,
 }
 
 /// Builds the graph of an execution and finds its races.
@@ -83,8 +89,10 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
         };
         node_of.push(node);
     }
+    let (races, left_out) = builder.races();
     Ok(Graph {
-        races: builder.races(),
+        races,
+        left_out,
         predecessors: builder.predecessors,
         node_of,
     })
@@ -269,19 +277,28 @@ impl Builder {
         before
     }
 
-    fn races(&self) -> Vec<Race> {
+    fn races(&self) -> (Vec<Race>, u64) {
         let before = self.closure();
         let ordered = |a: Node, b: Node| {
             let (low, high) = (a.min(b), a.max(b));
             before[high].contains(low)
         };
-        let mut found: BTreeMap<_, Race> = BTreeMap::new();
+        let mut races = Vec::new();
+        let mut left_out = 0;
         for (&location, accesses) in &self.accesses {
             let accesses: Vec<_> = accesses.iter().collect();
+            let mut found: FxHashMap<_, Race> = FxHashMap::default();
             for (index, &(&(node, site, kind), group)) in accesses.iter().enumerate() {
                 for &(&(other, other_site, other_kind), other_group) in &accesses[..index] {
                     let writes = kind == AccessKind::Write || other_kind == AccessKind::Write;
                     if !writes || group.strand == other_group.strand || ordered(node, other) {
+                        continue;
+                    }
+                    let count = group.count * other_group.count;
+                    let mut places = [(site, kind), (other_site, other_kind)];
+                    places.sort();
+                    if found.len() >= MAX_RACES && !found.contains_key(&places) {
+                        left_out += count;
                         continue;
                     }
                     let access = |site, kind, group: &Group| RacingAccess {
@@ -296,23 +313,21 @@ impl Builder {
                     ];
                     pair.sort();
                     let [first, second] = pair;
-                    let mut places = [(site, kind), (other_site, other_kind)];
-                    places.sort();
-                    let race = found.entry((location, places)).or_insert(Race {
+                    let race = found.entry(places).or_insert(Race {
                         location,
                         first,
                         second,
                         count: 0,
                     });
-                    race.count += group.count * other_group.count;
+                    race.count += count;
                     if (second.event, first.event) < (race.second.event, race.first.event) {
                         (race.first, race.second) = (first, second);
                     }
                 }
             }
+            races.extend(found.into_values());
         }
-        let mut races: Vec<Race> = found.into_values().collect();
         races.sort_by_key(|race| (race.second.event, race.first.event));
-        races
+        (races, left_out)
     }
 }

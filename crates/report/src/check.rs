@@ -21,6 +21,8 @@ pub struct CheckReport {
     pub engine: &'static str,
     /// The races of the run.
     pub races: Vec<RaceReport>,
+    /// How many racing pairs of accesses are in none of `races`, there being so many.
+    pub races_left_out: u64,
     /// The names of the locations that race in the run, sorted.
     pub racy_locations: Vec<String>,
     /// The deadlock that the run ended in.
@@ -31,6 +33,19 @@ pub struct CheckReport {
     pub explored: Option<ExploredReport>,
     /// What all this proves.
     pub guarantee: String,
+}
+
+/// What an engine found in a run.
+#[derive(Clone, Debug)]
+pub struct Judgement<'r> {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// What it found.
+    pub races: &'r [Race],
+    /// How many racing pairs of accesses are in none of `races`.
+    pub left_out: u64,
+    /// How many of the run's events it judged.
+    pub judged: usize,
 }
 
 /// A race of the run.
@@ -137,19 +152,17 @@ pub struct ExploredRaceReport {
 }
 
 impl CheckReport {
-    /// Puts together what is known about a program. `judged` is how many of the run's events the
-    /// engine judged.
+    /// Puts together what is known about a program.
     pub fn new(
         program: impl Into<String>,
         constructs: &[Construct],
-        engine: &'static str,
         run: &Run,
-        races: &[Race],
-        judged: usize,
+        judgement: &Judgement,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.tables;
-        let races: Vec<RaceReport> = races.iter().map(|race| race_report(race, tables)).collect();
+        let races = judgement.races.iter();
+        let races: Vec<RaceReport> = races.map(|race| race_report(race, tables)).collect();
         let names = Names::of_tables(tables);
         let (mut deadlock, mut error) = (None, None);
         match &run.ending {
@@ -171,15 +184,16 @@ impl CheckReport {
         let mut report = CheckReport {
             program: program.into(),
             constructs: constructs.iter().map(|c| c.word()).collect(),
-            engine,
+            engine: judgement.engine,
             races,
+            races_left_out: judgement.left_out,
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
             explored,
             guarantee: String::new(),
         };
-        report.guarantee = guarantee::sentence(&report, constructs, run, judged);
+        report.guarantee = guarantee::sentence(&report, constructs, run, judgement.judged);
         report
     }
 

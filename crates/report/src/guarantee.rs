@@ -53,10 +53,20 @@ fn of_exploration(explored: &ExploredReport) -> String {
         some_end += "; some schedule never ends";
     }
     let racy = explored.racy_locations.len() as u64;
+    let names = match explored.racy_locations.len() {
+        0..=4 => {
+            let quoted = explored
+                .racy_locations
+                .iter()
+                .map(|name| format!("`{name}`"));
+            quoted.collect::<Vec<_>>().join(" and ")
+        }
+        n => counted(n as u64, "location"),
+    };
     if !explored.complete {
         let found = match racy {
             0 => "no race found so far".to_string(),
-            n => format!("{} can race, and there may be more", counted(n, "location")),
+            _ => format!("{names} can race, and there may be more"),
         };
         return format!(
             "{found}{some_end}; not every schedule was explored (stopped after {covered})"
@@ -71,10 +81,7 @@ fn of_exploration(explored: &ExploredReport) -> String {
             "race-free for this input under every schedule, but not deterministic{some_end} \
              ({covered}, all explored)"
         ),
-        (n, _) => format!(
-            "{} can race, in some schedule, and no other{some_end} ({covered}, all explored)",
-            counted(n, "location")
-        ),
+        _ => format!("{names} can race, and nothing else{some_end} ({covered}, all explored)"),
     }
 }
 

@@ -10,6 +10,6 @@ mod text;
 
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
-    RaceReport, WaitingReport,
+    Judgement, RaceReport, WaitingReport,
 };
 pub use text::Renderer;

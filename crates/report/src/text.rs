@@ -86,6 +86,10 @@ impl<'s> Renderer<'s> {
                 counted(hidden, "more race")
             );
         }
+        if report.races_left_out > 0 {
+            let left_out = counted(report.races_left_out, "more racing pair");
+            text += &format!("{left_out} of accesses at other places\n");
+        }
         text + &format!("{}: {}\n", self.path, report.guarantee)
     }
 
@@ -112,11 +116,11 @@ impl<'s> Renderer<'s> {
         for race in others.take(MAX_SHOWN) {
             let elsewhere = ", in another schedule";
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
-            self.add(text, group.element(schedule_note(&race.schedule)));
+            self.add(text, group.elements(schedule_note(&race.schedule)));
         }
         if let (Some((deadlock, schedule)), None) = (&explored.deadlock, &report.deadlock) {
             let group = self.deadlock("nobody can go on, in another schedule", deadlock);
-            self.add(text, group.element(schedule_note(schedule)));
+            self.add(text, group.elements(schedule_note(schedule)));
         }
         for (error, schedule) in &explored.errors {
             let here = report.error.as_ref();
@@ -125,7 +129,7 @@ impl<'s> Renderer<'s> {
             }
             let title = format!("{}, in another schedule", error.message);
             let group = self.error(title, error);
-            self.add(text, group.element(schedule_note(schedule)));
+            self.add(text, group.elements(schedule_note(schedule)));
         }
     }
 
@@ -137,11 +141,19 @@ impl<'s> Renderer<'s> {
         more: &str,
     ) -> Group<'_> {
         let done = |access: &AccessReport| match access.access {
-            AccessKind::Read => format!("read by {}", access.task),
-            AccessKind::Write => format!("written by {}", access.task),
+            AccessKind::Read => "read ",
+            AccessKind::Write => "written ",
         };
-        let (first_done, second_done) = (done(first), done(second));
-        let title = format!("`{location}` is {first_done} and {second_done} in no order{more}");
+        let again = match first.access == second.access {
+            true => "",
+            false => done(second),
+        };
+        let title = format!(
+            "`{location}` is {}by {} and {again}by {} in no order{more}",
+            done(first),
+            first.task,
+            second.task
+        );
         let mark = |access: &AccessReport| {
             let label = format!("{} by {}", access.access, access.task);
             self.mark(AnnotationKind::Primary, range(access.position), &label)
@@ -216,7 +228,10 @@ fn range(position: SourcePosition) -> Range<usize> {
 }
 
 /// A schedule in one line, shortened if it is long.
-fn schedule_note(schedule: &[String]) -> annotate_snippets::Message<'static> {
+fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'static>> {
+    if schedule.is_empty() {
+        return None;
+    }
     const MOST: usize = 12;
     let mut turns: Vec<String> = schedule
         .iter()
@@ -229,5 +244,6 @@ fn schedule_note(schedule: &[String]) -> annotate_snippets::Message<'static> {
     if schedule.len() > MOST {
         turns.push(format!("… ({} turns)", schedule.len()));
     }
-    Level::NOTE.message(format!("for example, step by step: {}", turns.join(", ")))
+    let note = format!("for example, step by step: {}", turns.join(", "));
+    Some(Level::NOTE.message(note))
 }

@@ -41,6 +41,12 @@ use crate::schedule::RecordedSchedule;
 /// How many states are visited at most, unless told otherwise.
 pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
 
+/// How many races of one location are kept.
+const MAX_RACES: usize = 1000;
+
+/// How many steps of schedules that show something are kept.
+const MAX_SHOWN_STEPS: usize = 50_000_000;
+
 /// A state that takes so many bytes counts as one more, towards the bound on states.
 const LARGE_STATE: usize = 4096;
 
@@ -89,7 +95,8 @@ pub struct Exploration {
     pub deterministic: Option<bool>,
     /// Whether some schedule never ends.
     pub endless: bool,
-    /// Every race of every schedule, one for each location and pair of places.
+    /// Every race of every schedule, one for each location and pair of places, at most a thousand
+    /// for each location.
     pub races: Vec<ExploredRace>,
     /// A deadlock that some schedule ends in.
     pub deadlock: Option<Found<Vec<Waiting>>>,
@@ -221,10 +228,14 @@ struct Search<'p> {
     path_bytes: usize,
     /// What steps cost beyond one state each.
     extra_cost: u64,
+    /// How many steps the schedules of what was found have.
+    shown_steps: usize,
     complete: bool,
     schedules: u64,
     endless: bool,
     races: BTreeMap<RaceKey, (ExploredAccess, ExploredAccess, Vec<Strand>)>,
+    /// How many races each location has in `races`.
+    races_of: BTreeMap<LocationName, usize>,
     /// The pairs of instances of declared cells that were found to race.
     met: FxHashSet<(u32, u32)>,
     deadlock: Option<(Vec<Waiting>, Vec<Strand>)>,
@@ -246,10 +257,12 @@ impl<'p> Search<'p> {
             path: Vec::new(),
             path_bytes: 0,
             extra_cost: 0,
+            shown_steps: 0,
             complete: true,
             schedules: 0,
             endless: false,
             races: BTreeMap::new(),
+            races_of: BTreeMap::new(),
             met: FxHashSet::default(),
             deadlock: None,
             errors: BTreeMap::new(),
@@ -323,6 +336,12 @@ impl<'p> Search<'p> {
         if self.races.contains_key(&key) {
             return;
         }
+        // Of a location that races at very many places, the first are enough.
+        let of_location = self.races_of.entry(key.0.clone()).or_default();
+        if *of_location >= MAX_RACES {
+            return;
+        }
+        *of_location += 1;
         let access = |instance: Instance| ExploredAccess {
             site: instance.site,
             kind: instance.kind,
@@ -450,8 +469,13 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Who took each step up to the last state, and then `by`.
-    fn schedule(&self, by: Strand) -> Vec<Strand> {
+    /// Who took each step up to the last state, and then `by`. Empty once so much has been shown
+    /// that keeping more would take too much memory.
+    fn schedule(&mut self, by: Strand) -> Vec<Strand> {
+        self.shown_steps += self.path.len();
+        if self.shown_steps > MAX_SHOWN_STEPS {
+            return Vec::new();
+        }
         // Nobody took a step to the initial state.
         let path = self.path.iter().skip(1).map(|node| node.by);
         let then = (!self.path.is_empty()).then_some(by);

@@ -44,6 +44,9 @@ const SYMBOLS: [&str; 27] = [
     "<", ">", "+", "-", "*", "/", "%", "!", ":", "&",
 ];
 
+/// How long a name may be.
+const MAX_NAME: usize = 200;
+
 /// Reads tokens one at a time from a text shorter than 4 GiB.
 pub(super) struct Lexer<'s> {
     source: &'s str,
@@ -66,6 +69,14 @@ impl<'s> Lexer<'s> {
         if first.is_ascii_alphabetic() || first == b'_' {
             let length = length_while(rest, |b| b.is_ascii_alphanumeric() || b == b'_');
             self.at += length;
+            if length > MAX_NAME {
+                let error = Diagnostic::new(
+                    format!("this name has more than {MAX_NAME} characters"),
+                    self.span_from(start),
+                    "too long",
+                );
+                return Err(error);
+            }
             let text = &self.source[start..self.at];
             let token = Keyword::from_text(text).map_or(Token::Name, Token::Keyword);
             return Ok((token, self.span_from(start)));
