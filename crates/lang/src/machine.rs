@@ -519,6 +519,11 @@ impl<'p> Machine<'p> {
         strands.map(|s| tables.strand_name(Strand(s))).collect()
     }
 
+    /// Who started a strand.
+    pub(crate) fn parent(&self, strand: Strand) -> Option<Strand> {
+        self.numbers.strands[strand.index()].parent
+    }
+
     /// A started strand's child, by its place among its siblings.
     pub(crate) fn child(&self, state: &State, parent: Strand, ordinal: u32) -> Option<Strand> {
         [Start::Async, Start::Future, Start::Fork]

@@ -12,8 +12,9 @@ use crate::machine::{Machine, Readiness, State, Stepped, WaitsFor};
 /// How the next strand to take a step is chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Schedule {
-    /// A child runs as soon as it is started. A strand that cannot go on gives way to whoever
-    /// started it; one that can go on again runs before the strand that let it (drdp-ecoop23, 4.2).
+    /// A child runs as soon as it is started. A strand that cannot go on gives way to the strand
+    /// that started it, or to that one's, and so on; one that can go on again runs before the
+    /// strand that let it (drdp-ecoop23, 4.2).
     DepthFirst,
     /// Any strand that can go on, each as likely as another; the same choices for the same seed.
     Random(u64),
@@ -234,12 +235,31 @@ impl DepthFirst {
         while let Some(&strand) = self.stack.last() {
             match machine.readiness(state, strand) {
                 Readiness::Ready | Readiness::Failing => return Some(strand),
-                Readiness::Gone => {}
-                Readiness::Blocked(waits_for) => self.parked.park(strand, waits_for),
+                Readiness::Gone => {
+                    self.stack.pop();
+                }
+                Readiness::Blocked(waits_for) => {
+                    self.parked.park(strand, waits_for);
+                    self.stack.pop();
+                    self.give_way(machine, strand);
+                }
             }
-            self.stack.pop();
         }
         None
+    }
+
+    /// Lets the nearest ancestor that does not wait run next. It is on the stack, mostly on top;
+    /// not if the strand that waits was resumed by another one.
+    fn give_way(&mut self, machine: &Machine, strand: Strand) {
+        let mut ancestor = machine.parent(strand);
+        while let Some(strand) = ancestor {
+            if let Some(position) = self.stack.iter().rposition(|s| *s == strand) {
+                let strand = self.stack.remove(position);
+                self.stack.push(strand);
+                return;
+            }
+            ancestor = machine.parent(strand);
+        }
     }
 
     fn stepped(&mut self, stepped: &Stepped) {
