@@ -40,23 +40,8 @@ fn shape(program: &Program) -> String {
 }
 
 fn any_expression(rng: &mut Rng, depth: u32) -> Expr {
-    use BinaryOperator::*;
     let name = |rng: &mut Rng| Name::new(["x", "y", "z"][rng.usize(0..3)]);
-    let operators = [
-        Or,
-        And,
-        Equal,
-        NotEqual,
-        Less,
-        LessEqual,
-        Greater,
-        GreaterEqual,
-        Add,
-        Subtract,
-        Multiply,
-        Divide,
-        Remainder,
-    ];
+    let operators = BinaryOperator::ALL;
     let inner = |rng: &mut Rng| Box::new(any_expression(rng, depth.saturating_sub(1)));
     Expr::new(match rng.u32(0..if depth > 0 { 9 } else { 3 }) {
         0 => ExprKind::Int(rng.i64(0..=i64::MAX)),

@@ -249,6 +249,23 @@ pub enum BinaryOperator {
 }
 
 impl BinaryOperator {
+    /// Every one.
+    pub const ALL: [BinaryOperator; 13] = [
+        BinaryOperator::Or,
+        BinaryOperator::And,
+        BinaryOperator::Equal,
+        BinaryOperator::NotEqual,
+        BinaryOperator::Less,
+        BinaryOperator::LessEqual,
+        BinaryOperator::Greater,
+        BinaryOperator::GreaterEqual,
+        BinaryOperator::Add,
+        BinaryOperator::Subtract,
+        BinaryOperator::Multiply,
+        BinaryOperator::Divide,
+        BinaryOperator::Remainder,
+    ];
+
     /// How tightly it binds: C's precedence, higher binds tighter.
     pub fn precedence(self) -> u8 {
         use BinaryOperator::*;

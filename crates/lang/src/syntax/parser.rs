@@ -483,27 +483,12 @@ impl Parser<'_> {
     }
 
     fn operator(&self) -> Option<BinaryOperator> {
-        use BinaryOperator::*;
         let Token::Symbol(symbol) = self.token else {
             return None;
         };
-        [
-            Or,
-            And,
-            Equal,
-            NotEqual,
-            Less,
-            LessEqual,
-            Greater,
-            GreaterEqual,
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-        ]
-        .into_iter()
-        .find(|operator| operator.symbol() == symbol)
+        BinaryOperator::ALL
+            .into_iter()
+            .find(|operator| operator.symbol() == symbol)
     }
 
     fn unary(&mut self) -> Parsed<Expr> {
