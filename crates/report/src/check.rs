@@ -131,9 +131,19 @@ pub struct ExploredReport {
     /// Every race of every schedule, each with a schedule that shows it.
     pub races: Vec<ExploredRaceReport>,
     /// A deadlock that some schedule ends in, with that schedule.
-    pub deadlock: Option<(DeadlockReport, Vec<String>)>,
+    pub deadlock: Option<Shown<DeadlockReport>>,
     /// The errors that some schedule ends with, each with such a schedule.
-    pub errors: Vec<(ErrorReport, Vec<String>)>,
+    pub errors: Vec<Shown<ErrorReport>>,
+}
+
+/// Something that some schedule ends in.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown<T> {
+    /// What.
+    #[serde(flatten)]
+    pub what: T,
+    /// A schedule that ends so, as lines of a schedule file.
+    pub schedule: Vec<String>,
 }
 
 /// A race that some schedule has.
@@ -332,9 +342,15 @@ fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
         error_possible: !exploration.errors.is_empty(),
         endless_possible: exploration.endless,
         races: races.collect(),
-        deadlock: deadlock.map(|d| (names.deadlock(&d.what), lines(&d.schedule))),
+        deadlock: deadlock.map(|found| Shown {
+            what: names.deadlock(&found.what),
+            schedule: lines(&found.schedule),
+        }),
         errors: errors
-            .map(|e| (names.error(&e.what), lines(&e.schedule)))
+            .map(|found| Shown {
+                what: names.error(&found.what),
+                schedule: lines(&found.schedule),
+            })
             .collect(),
     }
 }

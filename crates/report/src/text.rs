@@ -118,18 +118,19 @@ impl<'s> Renderer<'s> {
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.elements(schedule_note(&race.schedule)));
         }
-        if let (Some((deadlock, schedule)), None) = (&explored.deadlock, &report.deadlock) {
-            let group = self.deadlock("nobody can go on, in another schedule", deadlock);
-            self.add(text, group.elements(schedule_note(schedule)));
+        if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
+            let group = self.deadlock("nobody can go on, in another schedule", &found.what);
+            self.add(text, group.elements(schedule_note(&found.schedule)));
         }
-        for (error, schedule) in &explored.errors {
+        for found in &explored.errors {
+            let error = &found.what;
             let here = report.error.as_ref();
             if here.is_some_and(|e| e.position == error.position) {
                 continue;
             }
             let title = format!("{}, in another schedule", error.message);
             let group = self.error(title, error);
-            self.add(text, group.elements(schedule_note(schedule)));
+            self.add(text, group.elements(schedule_note(&found.schedule)));
         }
     }
 
