@@ -237,8 +237,8 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
         false => ProgressDrawTarget::hidden(),
     };
     let bar = ProgressBar::with_draw_target(Some(max_states), target);
-    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {per_sec} \
-                 {msg} [{elapsed}]";
+    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {msg} \
+                 [{elapsed}]";
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }

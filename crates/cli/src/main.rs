@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 /// Finds races: can this program, on this input, go wrong under any schedule?
 #[derive(Parser)]
-#[command(name = "deadheat", version, about, max_term_width = 100)]
+#[command(name = "deadheat", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -40,7 +40,8 @@ pub use constructs::Construct;
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
 pub use enumerate::Enumerated;
 pub use explore::{
-    DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found, Progress,
+    DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found,
+    MAX_SCHEDULES, Progress,
 };
 pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;

@@ -1,6 +1,6 @@
 //! The sentence that says what a check proves, and no more.
 
-use deadheat_lang::{Construct, Ending, Run};
+use deadheat_lang::{Construct, Ending, MAX_SCHEDULES, Run};
 
 use crate::check::{CheckReport, ExploredReport};
 
@@ -29,11 +29,11 @@ pub(crate) fn sentence(
 }
 
 fn of_exploration(explored: &ExploredReport) -> String {
-    let covered = format!(
-        "{}, {}",
-        counted(explored.schedules, "schedule"),
-        counted(explored.states, "state")
-    );
+    let schedules = match explored.schedules {
+        MAX_SCHEDULES => "more than 10^19 schedules".to_string(),
+        n => counted(n, "schedule"),
+    };
+    let covered = format!("{schedules}, {}", counted(explored.states, "state"));
     let mut ends = Vec::new();
     if explored.deadlock_possible {
         ends.push("a deadlock");

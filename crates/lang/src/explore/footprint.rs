@@ -35,6 +35,28 @@ pub(super) enum Touch {
     Alloc(u32),
 }
 
+/// A set of touches.
+#[derive(Debug)]
+pub(super) struct Touches {
+    numbers: Bits,
+    none: bool,
+}
+
+impl Default for Touches {
+    fn default() -> Touches {
+        Touches {
+            numbers: Bits::default(),
+            none: true,
+        }
+    }
+}
+
+impl Touches {
+    pub(super) fn is_empty(&self) -> bool {
+        self.none
+    }
+}
+
 /// Stands for all cells that are made while the program runs.
 const HEAP: u32 = u32::MAX;
 /// Stands for all promises that are made while the program runs.
@@ -77,19 +99,24 @@ impl<'p> Footprints<'p> {
     pub(super) fn may(
         &self,
         mut continuations: impl Iterator<Item = Address>,
-        touches: &[Touch],
+        touches: &Touches,
     ) -> bool {
-        let Some(from) = &self.from else {
-            return true;
-        };
-        let mut wanted = Bits::default();
-        for touch in touches {
-            // What no instruction does has no number.
-            if let Some(number) = self.numbers.get(touch) {
-                wanted.insert(*number);
-            }
+        match &self.from {
+            Some(from) => continuations.any(|at| from[at as usize].intersects(&touches.numbers)),
+            None => !touches.is_empty(),
         }
-        continuations.any(|address| from[address as usize].intersects(&wanted))
+    }
+
+    pub(super) fn touches_of(&self, list: &[Touch]) -> Touches {
+        let mut numbers = Bits::default();
+        // What no instruction does has no number.
+        for number in list.iter().filter_map(|touch| self.numbers.get(touch)) {
+            numbers.insert(*number);
+        }
+        Touches {
+            numbers,
+            none: list.is_empty(),
+        }
     }
 
     /// What another strand could do, before this step is taken, that would make a difference to
@@ -103,7 +130,11 @@ impl<'p> Footprints<'p> {
     ///   release cannot be overtaken by the acquire that needs it; and a `p` takes the oldest token
     ///   while a `v` adds the newest.
     /// - A `clear` takes from a `wait` what a `post` gives; of two posts, the first counts.
-    pub(super) fn conflicts(&self, instruction: Instruction, object: Value) -> Vec<Touch> {
+    pub(super) fn conflicts(&self, instruction: Instruction, object: Value) -> Touches {
+        self.touches_of(&self.conflict_list(instruction, object))
+    }
+
+    fn conflict_list(&self, instruction: Instruction, object: Value) -> Vec<Touch> {
         match (instruction, object) {
             (Instruction::Read(..), Value::Cell(cell)) => {
                 vec![Touch::Write(self.representative(cell))]

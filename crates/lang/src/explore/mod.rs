@@ -41,6 +41,9 @@ use crate::schedule::RecordedSchedule;
 /// How many states are visited at most, unless told otherwise.
 pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
 
+/// The most schedules that are counted: where there are more, this is their number.
+pub const MAX_SCHEDULES: u64 = u64::MAX - 1;
+
 /// How many races of one location are kept.
 const MAX_RACES: usize = 1000;
 
@@ -86,7 +89,8 @@ pub struct Progress {
 pub struct Exploration {
     /// Whether every schedule was covered. If not, what was found is true, and there may be more.
     pub complete: bool,
-    /// How many schedules the search covered: one for each way through the states it visited.
+    /// How many schedules the search covered: one for each way through the states it visited that
+    /// comes to an end. [`MAX_SCHEDULES`] if there are more.
     pub schedules: u64,
     /// How many states it visited.
     pub states: u64,
@@ -194,7 +198,6 @@ struct Visited {
 impl Visited {
     /// The search is still below this state.
     const BELOW: u64 = u64::MAX;
-    const MOST: u64 = u64::MAX - 1;
 }
 
 /// A state on the schedule at hand.
@@ -453,7 +456,7 @@ impl<'p> Search<'p> {
             Some(node) => &mut node.schedules,
             None => &mut self.schedules,
         };
-        *sum = sum.saturating_add(schedules).min(Visited::MOST);
+        *sum = sum.saturating_add(schedules).min(MAX_SCHEDULES);
     }
 
     /// The last state has a step that closes a cycle: nothing may be put off there.

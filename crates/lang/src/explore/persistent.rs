@@ -16,9 +16,9 @@
 
 use deadheat_model::Strand;
 
-use super::footprint::{Footprints, Touch};
+use super::footprint::{Footprints, Touch, Touches};
 use crate::code::{Instruction, Value};
-use crate::machine::{Machine, Readiness, State, WaitsFor};
+use crate::machine::{Machine, Readiness, Standing, State, WaitsFor};
 
 /// With more strands than this to choose from, no set is looked for: the closure's cost grows with
 /// the cube of their number, and the search is hopeless anyway.
@@ -32,49 +32,86 @@ pub(super) fn persistent_set(
     state: &State,
     ready: &[Strand],
 ) -> Vec<Strand> {
-    let mut best = ready.to_vec();
     if ready.len() < 2 || ready.len() > MAX_READY {
-        return best;
+        return ready.to_vec();
     }
-    let live: Vec<Strand> = state
-        .strands()
-        .filter(|strand| state.standing(*strand).is_some())
-        .collect();
     let closure = Closure {
-        machine,
-        footprints,
         state,
-        live: &live,
+        footprints,
+        live: live_strands(machine, footprints, state),
     };
-    for &seed in ready {
-        let set = closure.from(seed);
-        let moving: Vec<Strand> = ready.iter().filter(|s| set.contains(s)).copied().collect();
-        if moving.len() < best.len() {
-            best = moving;
+    let mut best: Option<Vec<Strand>> = None;
+    for (seed, live) in closure.live.iter().enumerate() {
+        if live.readiness != Readiness::Ready {
+            continue;
         }
-        if best.len() == 1 {
+        let set = closure.from(seed);
+        let moving = set
+            .iter()
+            .map(|member| &closure.live[*member])
+            .filter(|member| member.readiness == Readiness::Ready)
+            .map(|member| member.strand)
+            .collect::<Vec<_>>();
+        if best.as_ref().is_none_or(|best| moving.len() < best.len()) {
+            best = Some(moving);
+        }
+        if best.as_ref().is_some_and(|best| best.len() == 1) {
             break;
         }
     }
-    best
+    best.unwrap_or_else(|| ready.to_vec())
 }
 
-struct Closure<'c, 'p> {
-    machine: &'c Machine<'p>,
-    footprints: &'c Footprints<'p>,
-    state: &'c State,
-    live: &'c [Strand],
+/// A strand that has not ended.
+struct Live<'s> {
+    strand: Strand,
+    standing: &'s Standing,
+    readiness: Readiness,
+    /// What others could do that its next step conflicts with.
+    conflicts: Touches,
+}
+
+fn live_strands<'s>(machine: &Machine, footprints: &Footprints, state: &'s State) -> Vec<Live<'s>> {
+    let live = state.strands().filter_map(|strand| {
+        let standing = state.standing(strand)?;
+        let readiness = machine.readiness(state, strand);
+        let (instruction, object) = machine.next_step(standing);
+        let conflicts = match (readiness, instruction, object) {
+            // Either order gives the same races, and nothing else depends on it.
+            (
+                Readiness::Ready,
+                Instruction::Read(..) | Instruction::Write(_),
+                Value::Cell(cell),
+            ) if !machine.keeps(cell) => Touches::default(),
+            (Readiness::Ready, ..) => footprints.conflicts(instruction, object),
+            _ => Touches::default(),
+        };
+        Some(Live {
+            strand,
+            standing,
+            readiness,
+            conflicts,
+        })
+    });
+    live.collect()
+}
+
+/// Strands are known by their index in `live` here.
+struct Closure<'s, 'p> {
+    state: &'s State,
+    footprints: &'s Footprints<'p>,
+    live: Vec<Live<'s>>,
 }
 
 impl Closure<'_, '_> {
-    fn from(&self, seed: Strand) -> Vec<Strand> {
+    fn from(&self, seed: usize) -> Vec<usize> {
         let mut set = vec![seed];
         let mut done = 0;
-        while let Some(&strand) = set.get(done) {
+        while let Some(&member) = set.get(done) {
             done += 1;
-            let more = match self.machine.readiness(self.state, strand) {
-                Readiness::Ready => self.conflicting(strand, &set),
-                Readiness::Blocked(waits_for) => self.enabling(waits_for, &set),
+            let more = match self.live[member].readiness {
+                Readiness::Ready => self.conflicting(member, &set),
+                Readiness::Blocked(waits_for) => self.enabling(member, waits_for, &set),
                 Readiness::Failing | Readiness::Gone => Vec::new(),
             };
             for strand in more {
@@ -86,76 +123,80 @@ impl Closure<'_, '_> {
         set
     }
 
-    /// Strands outside the set that may do something a strand's next step conflicts with.
-    fn conflicting(&self, strand: Strand, set: &[Strand]) -> Vec<Strand> {
-        let Some(standing) = self.state.standing(strand) else {
-            return Vec::new();
-        };
-        let (instruction, object) = self.machine.next_step(standing);
-        if let (Instruction::Read(..) | Instruction::Write(_), Value::Cell(cell)) =
-            (instruction, object)
-            && !self.machine.keeps(cell)
-        {
-            // Either order gives the same races, and nothing else depends on it.
-            return Vec::new();
-        }
-        let conflicts = self.footprints.conflicts(instruction, object);
+    /// Strands outside the set that may do something a member's next step conflicts with.
+    fn conflicting(&self, member: usize, set: &[usize]) -> Vec<usize> {
+        let conflicts = &self.live[member].conflicts;
         if conflicts.is_empty() {
             return Vec::new();
         }
-        let others = self.live.iter().filter(|other| !set.contains(other));
-        others
-            .filter(|other| self.may(**other, &conflicts) && !self.must_wait(**other, set))
-            .copied()
+        (0..self.live.len())
+            .filter(|other| !set.contains(other))
+            .filter(|other| self.may(*other, conflicts) && !self.must_wait(*other, set))
             .collect()
     }
 
     /// Whether a strand cannot move before one in the set has.
-    fn must_wait(&self, strand: Strand, set: &[Strand]) -> bool {
-        let Readiness::Blocked(waits_for) = self.machine.readiness(self.state, strand) else {
+    fn must_wait(&self, strand: usize, set: &[usize]) -> bool {
+        let Readiness::Blocked(waits_for) = self.live[strand].readiness else {
             return false;
         };
         match waits_for {
             // Every task of the finish must end.
-            WaitsFor::Finish(finish) => set.iter().any(|s| self.state.is_inside(*s, finish)),
+            WaitsFor::Finish(finish) => set.iter().any(|member| {
+                let member = self.live[*member].strand;
+                self.state.is_inside(member, finish)
+            }),
+            // The thread or task, the holder of the lock: it must move, and it is known.
+            WaitsFor::Strand(other) => self.contains(set, Some(other)),
+            WaitsFor::Lock(lock) => self.contains(set, self.state.holder(lock)),
+            WaitsFor::Isolated => self.contains(set, self.state.isolated()),
             // One of those that could let it go on must move.
-            _ => {
-                let enabling = self.enabling(waits_for, set);
+            WaitsFor::Promise(_) | WaitsFor::Semaphore(_) | WaitsFor::Event(_) => {
+                let enabling = self.enabling(strand, waits_for, set);
                 enabling.iter().all(|strand| set.contains(strand))
             }
         }
     }
 
-    /// Strands one of which must move before a strand that waits can.
-    fn enabling(&self, waits_for: WaitsFor, set: &[Strand]) -> Vec<Strand> {
+    fn contains(&self, set: &[usize], strand: Option<Strand>) -> bool {
+        let mut members = set.iter().map(|member| self.live[*member].strand);
+        strand.is_some_and(|strand| members.any(|member| member == strand))
+    }
+
+    /// Strands one of which must move before `waiting` can. Those that have ended never will.
+    fn enabling(&self, waiting: usize, waits_for: WaitsFor, set: &[usize]) -> Vec<usize> {
+        let all_that_may = |touch: Touch| {
+            let touches = self.footprints.touches_of(&[touch]);
+            let live = 0..self.live.len();
+            live.filter(|strand| self.may(*strand, &touches)).collect()
+        };
+        let one = |strand: Option<Strand>| {
+            let live = self.live.iter();
+            let index = live.clone().position(|live| Some(live.strand) == strand);
+            index.into_iter().collect()
+        };
         match waits_for {
-            WaitsFor::Promise(promise) => self.all_that_may(self.footprints.setting(promise.0)),
-            WaitsFor::Semaphore(s) => self.all_that_may(Touch::V(s.0 as u32)),
-            WaitsFor::Event(e) => self.all_that_may(Touch::Post(e.0 as u32)),
-            WaitsFor::Strand(strand) => vec![strand],
-            WaitsFor::Lock(lock) => self.state.holder(lock).into_iter().collect(),
-            WaitsFor::Isolated => self.state.isolated().into_iter().collect(),
+            WaitsFor::Promise(promise) => all_that_may(self.footprints.setting(promise.0)),
+            WaitsFor::Semaphore(s) => all_that_may(Touch::V(s.0 as u32)),
+            WaitsFor::Event(e) => all_that_may(Touch::Post(e.0 as u32)),
+            WaitsFor::Strand(strand) => one(Some(strand)),
+            WaitsFor::Lock(lock) => one(self.state.holder(lock)),
+            WaitsFor::Isolated => one(self.state.isolated()),
             // Any one of its tasks will do: all must end. One in the set already is best.
             WaitsFor::Finish(finish) => {
-                let inside = |strand: &&Strand| self.state.is_inside(**strand, finish);
-                let owner = |strand: &&Strand| {
-                    let readiness = self.machine.readiness(self.state, **strand);
-                    readiness == Readiness::Blocked(waits_for)
+                let inside = |strand: &usize| {
+                    let task = self.live[*strand].strand;
+                    *strand != waiting && self.state.is_inside(task, finish)
                 };
-                let in_set = set.iter().find(|s| inside(s) && !owner(s));
-                let any = || self.live.iter().find(|s| inside(s) && !owner(s));
-                in_set.or_else(any).copied().into_iter().collect()
+                let in_set = set.iter().copied().find(inside);
+                let any = || (0..self.live.len()).find(inside);
+                in_set.or_else(any).into_iter().collect()
             }
         }
     }
 
-    fn all_that_may(&self, touch: Touch) -> Vec<Strand> {
-        let live = self.live.iter().copied();
-        live.filter(|strand| self.may(*strand, &[touch])).collect()
-    }
-
-    fn may(&self, strand: Strand, touches: &[Touch]) -> bool {
-        let standing = self.state.standing(strand);
-        standing.is_some_and(|s| self.footprints.may(s.continuations(), touches))
+    fn may(&self, strand: usize, touches: &Touches) -> bool {
+        let continuations = self.live[strand].standing.continuations();
+        self.footprints.may(continuations, touches)
     }
 }
