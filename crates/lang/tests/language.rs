@@ -342,6 +342,9 @@ fn the_order_of_tokens_and_posts_shows_in_the_graph() {
     let posts = "event e; proc main() {
         fork a { e.post; } fork b { e.post; } join a; join b; e.wait; }";
     assert_eq!(explore(posts).deterministic, Some(false));
+    let posts_of_one = "event e; promise p; proc main() {
+        fork a { e.post; p.get; e.post; } fork b { e.clear; p.set; } join a; join b; e.wait; }";
+    assert_eq!(explore(posts_of_one).deterministic, Some(false));
     let sections = "lock l; proc main() { async { acquire l; release l; } acquire l; release l; }";
     assert_eq!(explore(sections).deterministic, Some(false));
     let isolated = "proc main() { async { isolated { } } isolated { } }";
