@@ -20,7 +20,8 @@ use crate::output::{complain, complain_of, print};
 /// Check .tp programs for races
 ///
 /// Runs each program under one schedule and judges its accesses; with --explore, under every
-/// schedule. Exit status: 0 no race, 1 a race, 2 bad input.
+/// schedule. Exit status: 0 no race, 1 a race, 2 bad input. A deadlock or a run-time error is shown
+/// and does not change it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -40,12 +41,13 @@ pub struct Arguments {
     #[arg(long)]
     explore: bool,
 
-    /// Stop exploring after so many states
+    /// Stop --explore after so many states
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STATES)]
     max_states: u64,
 
-    /// Stop the run after so many steps
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS)]
+    /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS,
+          value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     max_steps: u64,
 
     /// Write the run's schedule to FILE, for --schedule trace:FILE
@@ -146,6 +148,10 @@ enum Failure {
 
 /// Checks each program; gives the worst status.
 pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
+    if arguments.save_schedule.is_some() && arguments.files.len() > 1 {
+        complain_of("--save-schedule goes with one program");
+        return ExitCode::from(2);
+    }
     let mut status = 0;
     let mut json = String::new();
     for path in &arguments.files {
@@ -156,7 +162,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
                     // Only strings and numbers: serialising cannot fail.
                     Some(_) => json += &(serde_json::to_string(&report).unwrap_or_default() + "\n"),
                     None if quiet => {}
-                    None => print(&shown),
+                    None if !print(&shown) => status = 2,
+                    None => {}
                 }
             }
             Err(failure) => {
@@ -175,8 +182,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
                 status = 2;
             }
         }
-        Some(None) => print(&json),
-        None => {}
+        Some(None) if !print(&json) => status = 2,
+        Some(None) | None => {}
     }
     ExitCode::from(status)
 }

@@ -27,9 +27,21 @@ impl Color {
     }
 }
 
-/// Writes to standard output. A reader that has gone away (`deadheat … | head`) wants no more.
-pub fn print(text: &str) {
-    let _ = anstream::stdout().write_all(text.as_bytes());
+/// Writes to standard output; says whether that worked. A reader that has gone away
+/// (`deadheat … | head`) wants no more, and that is no failure.
+#[must_use]
+pub fn print(text: &str) -> bool {
+    let mut stdout = anstream::stdout();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            complain_of(format_args!("cannot write to standard output: {error}"));
+            false
+        }
+        _ => true,
+    }
 }
 
 /// Writes to standard error.

@@ -5,7 +5,6 @@ use deadheat_model::{ReadKind, Site, SourcePosition};
 use rustc_hash::FxHashMap;
 
 use crate::code::{Code, Instruction, Procedure, Start, Value, Variable, Wanted};
-use crate::constructs::Effects;
 use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
 use crate::flow::{Binding, Flow, Flows, Store};
 use crate::syntax::ast::*;
@@ -19,13 +18,11 @@ const MAX_CELLS: i64 = 1 << 24;
 /// Compiles a program that was read from `source`. What is wrong is added to `errors`.
 pub(crate) fn compile(
     program: &Program,
-    effects: &Effects,
     source: &str,
     errors: Collector,
 ) -> Result<Code, Diagnostics> {
     let mut compiler = Compiler {
         source,
-        effects,
         lines: line_starts(source),
         last_place: (0, 1, 1),
         code: Code::default(),
@@ -82,7 +79,6 @@ struct Body {
 
 struct Compiler<'s> {
     source: &'s str,
-    effects: &'s Effects,
     lines: Vec<u32>,
     /// The offset, line and column of the last place that was asked for.
     last_place: (u32, u32, u32),
@@ -428,14 +424,7 @@ impl Compiler<'_> {
         let is_strand = std::mem::replace(&mut self.body.is_strand, true);
         let enclosing = std::mem::take(&mut self.body.enclosing);
         let end = self.site(closing_brace(block));
-        // A thread is not part of any finish of its parent's, so tasks it starts are waited for
-        // before it ends, as `main`'s are.
-        if how == Start::Fork && self.effects.of_block(block).starts_tasks {
-            self.emit(Instruction::FinishBegin(end));
-            self.body.enclosing.push(Enclosing::Finish(end));
-        }
         self.block(block);
-        self.close_enclosing();
         self.emit(Instruction::End(end));
         self.body.is_strand = is_strand;
         self.body.enclosing = enclosing;
@@ -514,6 +503,14 @@ impl Compiler<'_> {
         }
         match self.globals.get(&name.text) {
             Some(&(Global::Object(value), declared)) => {
+                // What has no `.get` ends the run; what has no other operation is no program.
+                if operation == Operation::Get {
+                    self.emit(Instruction::Push(value));
+                    let site = self.site(name.span);
+                    self.emit(Instruction::Check(wanted, site));
+                    self.emit(step);
+                    return;
+                }
                 if !wanted.accepts(value) {
                     let error = Diagnostic::new(
                         format!(
@@ -528,6 +525,10 @@ impl Compiler<'_> {
                     self.errors.add(error.also(declared, "declared here"));
                 }
                 self.emit(Instruction::Push(value));
+                self.emit(step);
+            }
+            Some(&(Global::Variable(_), _)) if operation == Operation::Get => {
+                self.read_handle(name, wanted);
                 self.emit(step);
             }
             Some(&(Global::Variable(_), declared)) => self.errors.add(
@@ -645,18 +646,30 @@ impl Compiler<'_> {
             return Some(Store::Heap);
         }
         match self.globals.get(&name.text) {
-            Some(&(_, declared)) => self.errors.add(
-                Diagnostic::new(
-                    format!("`*` needs a task-local name, and `{}` is global", name.text),
-                    name.span,
-                    "",
-                )
-                .also(declared, "declared here")
-                .help("if it holds a cell, bind it first: `let r = NAME;` and then `*r`"),
-            ),
-            None => self.unknown(name),
+            Some(&(Global::Variable(_), _)) => self.read_handle(name, Wanted::Cell),
+            Some(&(Global::Object(value), _)) => {
+                self.emit(Instruction::Push(value));
+                let site = self.site(name.span);
+                self.emit(Instruction::Check(Wanted::Cell, site));
+            }
+            None => {
+                self.unknown(name);
+                return None;
+            }
         }
-        None
+        Some(Store::Heap)
+    }
+
+    /// Pushes what a shared variable holds, which must be what is wanted.
+    fn read_handle(&mut self, name: &Name, wanted: Wanted) {
+        let store = self.variable(name);
+        let site = self.site(name.span);
+        let read = self.emit(Instruction::Read(site, ReadKind::Data));
+        if let Some(store) = store {
+            let flow = self.flows.read(read, store);
+            self.flows.depend_on(flow);
+        }
+        self.emit(Instruction::Check(wanted, site));
     }
 
     fn expr(&mut self, expr: &Expr) -> Flow {

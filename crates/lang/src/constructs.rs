@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostic::{Collector, Diagnostic};
 use crate::syntax::ast::*;
@@ -72,7 +72,6 @@ impl fmt::Display for Construct {
 pub(crate) struct Effect {
     /// A bit for each construct.
     constructs: u16,
-    pub(crate) starts_tasks: bool,
     /// A statement that cannot stand inside `isolated`, and its word.
     unfit_for_isolated: Option<(Span, &'static str)>,
 }
@@ -80,7 +79,6 @@ pub(crate) struct Effect {
 impl Effect {
     fn join(&mut self, other: Effect) {
         self.constructs |= other.constructs;
-        self.starts_tasks |= other.starts_tasks;
         self.unfit_for_isolated = self.unfit_for_isolated.or(other.unfit_for_isolated);
     }
 
@@ -106,6 +104,14 @@ impl Effects {
                 _ => None,
             })
             .collect();
+        let promises: FxHashSet<&str> = program
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Promise(name) => Some(name.text.as_str()),
+                _ => None,
+            })
+            .collect();
         // Who is called by whom, then what each does by itself flows to its callers.
         let mut effects = Effects::default();
         let mut callers: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
@@ -113,6 +119,11 @@ impl Effects {
             let effect = effects.procedures.entry(name.to_string()).or_default();
             each_statement(body, &mut |statement| {
                 effect.join(own_effect(statement));
+                if let StatementKind::Operation(Operation::Get, name) = &statement.kind
+                    && promises.contains(&name.text.as_str())
+                {
+                    effect.uses(Construct::Promise);
+                }
                 if let Some((callee, _)) = callee(statement) {
                     callers.entry(callee.text.as_str()).or_default().push(name);
                 }
@@ -143,18 +154,6 @@ impl Effects {
 
     fn of_procedure(&self, name: &str) -> Effect {
         self.procedures.get(name).copied().unwrap_or_default()
-    }
-
-    /// What a block can do, the procedures it calls included.
-    pub(crate) fn of_block(&self, block: &Block) -> Effect {
-        let mut effect = Effect::default();
-        each_statement(block, &mut |statement| {
-            effect.join(own_effect(statement));
-            if let Some((name, _)) = callee(statement) {
-                effect.join(self.of_procedure(&name.text));
-            }
-        });
-        effect
     }
 
     /// The constructs that `main` can use.
@@ -208,12 +207,10 @@ fn own_effect(statement: &Statement) -> Effect {
     match &statement.kind {
         StatementKind::Async(_) | StatementKind::AsyncCall(..) => {
             effect.uses(Construct::Async);
-            effect.starts_tasks = true;
             unfit = Some("async");
         }
         StatementKind::Let(_, Init::Future(_)) => {
             effect.uses(Construct::Future);
-            effect.starts_tasks = true;
             unfit = Some("future");
         }
         StatementKind::Let(_, Init::Promise) => effect.uses(Construct::Promise),
@@ -228,7 +225,7 @@ fn own_effect(statement: &Statement) -> Effect {
         }
         StatementKind::Operation(operation, _) => match operation {
             Operation::Set => effect.uses(Construct::Promise),
-            // Of a promise that nobody makes or sets, or of a future: both are counted elsewhere.
+            // Of a declared promise, one made or set elsewhere, or a future: all counted there.
             Operation::Get => unfit = Some("get"),
             Operation::Acquire => {
                 effect.uses(Construct::Lock);

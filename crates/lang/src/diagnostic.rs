@@ -78,7 +78,12 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
+    /// Adds a diagnostic, unless the same was said of the same place already.
     pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+        let said = |d: &Diagnostic| d.span == diagnostic.span && d.message == diagnostic.message;
+        if self.found.iter().any(said) {
+            return;
+        }
         match self.found.len() < MAX_DIAGNOSTICS {
             true => self.found.push(diagnostic),
             false => self.more = true,

@@ -21,7 +21,7 @@ impl Program {
         let mut errors = Collector::default();
         let effects = Effects::of_program(&tree, &mut errors);
         Ok(Program {
-            code: compile(&tree, &effects, source, errors)?,
+            code: compile(&tree, source, errors)?,
             constructs: effects.constructs(),
         })
     }

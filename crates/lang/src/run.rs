@@ -10,7 +10,7 @@ use crate::program::Program;
 use crate::schedule::{CannotFollow, RecordedSchedule, Schedule, Scheduler};
 
 /// How many steps a run takes at most, unless told otherwise.
-pub const DEFAULT_MAX_STEPS: u64 = 10_000_000;
+pub const DEFAULT_MAX_STEPS: u64 = 2_000_000;
 
 /// What happened in one run.
 #[derive(Debug)]
@@ -57,6 +57,8 @@ pub struct Waiting {
     pub name: Option<String>,
     /// Who holds the lock or is inside `isolated`, where that is what is waited for.
     pub held_by: Option<Strand>,
+    /// Whether that strand has ended without giving it back.
+    pub holder_ended: bool,
     /// Where.
     pub site: Site,
 }
@@ -141,6 +143,7 @@ pub(crate) fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
             waits_for,
             name,
             held_by,
+            holder_ended: held_by.is_some_and(|holder| state.standing(holder).is_none()),
             site: machine.site(standing)?,
         })
     });

@@ -209,9 +209,12 @@ fn depth_first_switches_as_the_paper_does() {
 }
 
 #[test]
-fn a_thread_waits_for_its_tasks_and_a_finish_does_not_wait_for_threads() {
+fn a_join_waits_for_the_thread_alone_and_a_finish_does_not_wait_for_threads() {
     let joined = "shared x; proc main() { fork t { async { x = 1; } } join t; x = 2; }";
-    assert!(explore(joined).races.is_empty());
+    assert_eq!(explore(joined).racy_locations(), ["x"]);
+    let finished =
+        "shared x; proc main() { fork t { finish { async { x = 1; } } } join t; x = 2; }";
+    assert!(explore(finished).races.is_empty());
     let not_joined = "shared x; proc main() { finish { fork t { x = 1; } } x = 2; }";
     assert_eq!(explore(not_joined).racy_locations(), ["x"]);
 }
@@ -230,6 +233,10 @@ fn handles_can_be_passed_and_stored() {
           assert *r == 7;
           assert s == r;
           assert s != 7;
+          *box = 8;
+          assert *box == 8;
+          box = p;
+          box.get;
         }";
     assert_eq!(run(source).ending, Ending::Finished);
 }
@@ -299,6 +306,24 @@ fn errors_point_at_the_source() {
             ErrorKind::AssertionFailed,
             2,
             10,
+        ),
+        (
+            "lock l; proc main() {\n  l.get;\n}",
+            ErrorKind::Unfit {
+                wanted: "a promise or a future",
+                found: "a lock",
+            },
+            2,
+            3,
+        ),
+        (
+            "shared x = 3; proc main() {\n  let v = *x;\n}",
+            ErrorKind::Unfit {
+                wanted: "a cell",
+                found: "a number",
+            },
+            2,
+            12,
         ),
         (
             "lock l; proc main() {\n  acquire l; acquire l;\n}",
@@ -422,6 +447,20 @@ fn a_strand_that_spins_does_not_hide_the_others() {
     let source = "shared x; shared y;
         proc main() { async { while 1 { y = 0; } } async { x = 1; } async { x = 2; } }";
     assert_eq!(explore(source).racy_locations(), ["x"]);
+}
+
+/// Whoever waits for a lock can go on once its holder does, and then come first.
+#[test]
+fn a_strand_that_waits_for_a_lock_is_not_put_off() {
+    let source = "shared x; shared y; lock l;
+        proc main() {
+          acquire l;
+          fork a { x = 1; }
+          fork b { acquire l; if x == 0 { y = 1; } }
+          fork c { y = 2; }
+          release l;
+        }";
+    assert_eq!(explore(source).racy_locations(), ["x", "y"]);
 }
 
 /// The index is computed on two paths, one of which ends with a constant.

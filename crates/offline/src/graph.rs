@@ -12,7 +12,7 @@
 //! Cost: nodes² / 16 bytes and as many word operations for the closure; then all pairs of accesses
 //! to a location, where the accesses of one node at one place count as one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use deadheat_model::{
     AccessKind, EventNumber, Execution, Finish, Location, Op, Race, RacingAccess, Site, Strand,
@@ -75,14 +75,15 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
         let node = match event.access() {
             Some(access) => {
                 let node = builder.access_node(event.strand());
-                let accesses = builder.accesses.entry(access.location).or_default();
-                let group = accesses.entry((node, event.site(), access.kind));
-                let group = group.or_insert(Group {
-                    first: number,
+                builder.accesses.push(Group {
+                    location: access.location,
+                    node,
+                    site: event.site(),
+                    kind: access.kind,
                     strand: event.strand(),
-                    count: 0,
+                    first: number,
+                    count: 1,
                 });
-                group.count += 1;
                 node
             }
             None => builder.synchronise(event.strand(), event.op(), number)?,
@@ -102,14 +103,32 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
 pub type Node = usize;
 
 /// The accesses of one node to one location at one place.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
-    first: EventNumber,
+    location: Location,
+    node: Node,
+    site: Site,
+    kind: AccessKind,
     strand: Strand,
+    first: EventNumber,
     count: u64,
 }
 
-type Accesses = BTreeMap<(Node, Site, AccessKind), Group>;
+impl Group {
+    fn access(&self) -> RacingAccess {
+        RacingAccess {
+            event: self.first,
+            strand: self.strand,
+            site: self.site,
+            kind: self.kind,
+        }
+    }
+
+    fn conflicts_with(&self, other: &Group) -> bool {
+        let writes = self.kind == AccessKind::Write || other.kind == AccessKind::Write;
+        writes && self.strand != other.strand
+    }
+}
 
 #[derive(Default)]
 struct StrandState {
@@ -128,7 +147,8 @@ struct Builder {
     /// By node. Edges lead from lower numbers to higher ones.
     predecessors: Vec<Vec<Node>>,
     strands: FxHashMap<Strand, StrandState>,
-    accesses: BTreeMap<Location, Accesses>,
+    /// One by one, in the order of the execution.
+    accesses: Vec<Group>,
     /// The ends of the tasks that each finish waits for.
     ends_in: FxHashMap<Finish, Vec<Node>>,
     ends: FxHashMap<Strand, Node>,
@@ -277,44 +297,55 @@ impl Builder {
         before
     }
 
+    /// The accesses to each location that more than one strand touches, those of one node at one
+    /// place together.
+    fn shared_locations(&self) -> Vec<Vec<Group>> {
+        let mut accesses = self.accesses.clone();
+        accesses.sort_unstable();
+        accesses.dedup_by(|later, group| {
+            let place = |group: &Group| (group.location, group.node, group.site, group.kind);
+            let same = place(later) == place(group);
+            if same {
+                group.count += later.count;
+            }
+            same
+        });
+        accesses
+            .chunk_by(|a, b| a.location == b.location)
+            .filter(|groups| groups.iter().any(|g| g.strand != groups[0].strand))
+            .map(<[Group]>::to_vec)
+            .collect()
+    }
+
     fn races(&self) -> (Vec<Race>, u64) {
-        let before = self.closure();
-        let ordered = |a: Node, b: Node| {
-            let (low, high) = (a.min(b), a.max(b));
-            before[high].contains(low)
+        let shared = self.shared_locations();
+        // Nothing to race, nothing to order.
+        let before = match shared.is_empty() {
+            true => Vec::new(),
+            false => self.closure(),
         };
+        let ordered = |a: Node, b: Node| before[a.max(b)].contains(a.min(b));
         let mut races = Vec::new();
         let mut left_out = 0;
-        for (&location, accesses) in &self.accesses {
-            let accesses: Vec<_> = accesses.iter().collect();
+        for groups in shared {
             let mut found: FxHashMap<_, Race> = FxHashMap::default();
-            for (index, &(&(node, site, kind), group)) in accesses.iter().enumerate() {
-                for &(&(other, other_site, other_kind), other_group) in &accesses[..index] {
-                    let writes = kind == AccessKind::Write || other_kind == AccessKind::Write;
-                    if !writes || group.strand == other_group.strand || ordered(node, other) {
+            for (index, group) in groups.iter().enumerate() {
+                for other in &groups[..index] {
+                    if !group.conflicts_with(other) || ordered(group.node, other.node) {
                         continue;
                     }
-                    let count = group.count * other_group.count;
-                    let mut places = [(site, kind), (other_site, other_kind)];
+                    let count = group.count * other.count;
+                    let mut places = [(group.site, group.kind), (other.site, other.kind)];
                     places.sort();
                     if found.len() >= MAX_RACES && !found.contains_key(&places) {
                         left_out += count;
                         continue;
                     }
-                    let access = |site, kind, group: &Group| RacingAccess {
-                        event: group.first,
-                        strand: group.strand,
-                        site,
-                        kind,
-                    };
-                    let mut pair = [
-                        access(site, kind, group),
-                        access(other_site, other_kind, other_group),
-                    ];
+                    let mut pair = [group.access(), other.access()];
                     pair.sort();
                     let [first, second] = pair;
                     let race = found.entry(places).or_insert(Race {
-                        location,
+                        location: group.location,
                         first,
                         second,
                         count: 0,

@@ -10,6 +10,11 @@ use serde::Serialize;
 
 use crate::guarantee;
 
+/// How long the name of a task may be before it is shortened.
+const MAX_NAME: usize = 200;
+/// How many tasks of a deadlock are listed.
+const MAX_WAITING: usize = 1000;
+
 /// What `deadheat check` says about one program, in the order of its JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
@@ -23,6 +28,10 @@ pub struct CheckReport {
     pub races: Vec<RaceReport>,
     /// How many racing pairs of accesses are in none of `races`, there being so many.
     pub races_left_out: u64,
+    /// How many events the run had.
+    pub events: usize,
+    /// How many of them the engine judged, from the first.
+    pub judged_events: usize,
     /// The names of the locations that race in the run, sorted.
     pub racy_locations: Vec<String>,
     /// The deadlock that the run ended in.
@@ -78,8 +87,10 @@ pub struct AccessReport {
 /// Who waits for what.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeadlockReport {
-    /// Everybody who waits.
+    /// Who waits.
     pub waiting: Vec<WaitingReport>,
+    /// How many more do.
+    pub more: usize,
 }
 
 /// One task or thread that waits.
@@ -182,28 +193,42 @@ impl CheckReport {
             Ending::StillRunning => {
                 let last = run.execution.events.last();
                 error = Some(ErrorReport {
-                    message: format!("still running after {} steps", run.steps.len()),
+                    message: "still running when `--max-steps` stopped it".to_string(),
                     position: names.position(last.map_or(Site(0), |event| event.site())),
                     task: names.strand(last.map_or(Strand::MAIN, |event| event.strand())),
                     first_set: None,
                 });
             }
         }
-        let explored = exploration.map(|exploration| explored(exploration, tables));
         let racy_locations: BTreeSet<String> = races.iter().map(|r| r.location.clone()).collect();
+        let explored = exploration.map(|exploration| {
+            let mut explored = explored(exploration, tables);
+            // The run is one of the schedules, also of a search that was cut short before it.
+            let racy = racy_locations
+                .iter()
+                .cloned()
+                .chain(explored.racy_locations);
+            let racy: BTreeSet<String> = racy.collect();
+            explored.racy_locations = racy.into_iter().collect();
+            explored.deadlock_possible |= deadlock.is_some();
+            explored.error_possible |= matches!(run.ending, Ending::Error(_));
+            explored
+        });
         let mut report = CheckReport {
             program: program.into(),
             constructs: constructs.iter().map(|c| c.word()).collect(),
             engine: judgement.engine,
             races,
             races_left_out: judgement.left_out,
+            events: run.execution.events.len(),
+            judged_events: judgement.judged,
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
             explored,
             guarantee: String::new(),
         };
-        report.guarantee = guarantee::sentence(&report, constructs, run, judgement.judged);
+        report.guarantee = guarantee::sentence(&report, constructs, run);
         report
     }
 
@@ -229,9 +254,18 @@ impl<'t> Names<'t> {
     }
 
     fn strand(&self, strand: Strand) -> String {
-        match self.strands.get(strand.index()) {
+        let name = match self.strands.get(strand.index()) {
             Some(name) => name.clone(),
             None => self.tables.strand_name(strand),
+        };
+        // A recursion can make names of millions of characters.
+        match name.len() > MAX_NAME {
+            true => format!(
+                "{}… ({} deep)",
+                &name[..MAX_NAME],
+                name.matches('/').count()
+            ),
+            false => name,
         }
     }
 
@@ -245,13 +279,16 @@ impl<'t> Names<'t> {
     }
 
     fn deadlock(&self, waiting: &[Waiting]) -> DeadlockReport {
-        let waiting = waiting.iter().map(|waiting| WaitingReport {
+        let more = waiting.len().saturating_sub(MAX_WAITING);
+        let waiting = waiting.iter().take(MAX_WAITING);
+        let waiting = waiting.map(|waiting| WaitingReport {
             task: self.strand(waiting.strand),
             waits_for: self.waits_for(waiting),
             position: self.position(waiting.site),
         });
         DeadlockReport {
             waiting: waiting.collect(),
+            more,
         }
     }
 
@@ -272,6 +309,9 @@ impl<'t> Names<'t> {
         };
         if let Some(holder) = waiting.held_by {
             text += &format!(", held by {}", self.strand(holder));
+        }
+        if waiting.holder_ended {
+            text += ", which has ended";
         }
         text
     }

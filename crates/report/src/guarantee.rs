@@ -1,17 +1,13 @@
 //! The sentence that says what a check proves, and no more.
 
 use deadheat_lang::{Construct, Ending, MAX_SCHEDULES, Run};
+use deadheat_model::StrandKind;
 
 use crate::check::{CheckReport, ExploredReport};
 
 /// What is proven by a run, its races and an exploration if there was one.
-pub(crate) fn sentence(
-    report: &CheckReport,
-    constructs: &[Construct],
-    run: &Run,
-    judged: usize,
-) -> String {
-    let events = run.execution.events.len();
+pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    let (events, judged) = (report.events, report.judged_events);
     match &report.explored {
         Some(explored) => of_exploration(explored),
         None if judged < events => format!(
@@ -59,7 +55,7 @@ fn of_exploration(explored: &ExploredReport) -> String {
                 .racy_locations
                 .iter()
                 .map(|name| format!("`{name}`"));
-            quoted.collect::<Vec<_>>().join(" and ")
+            listed(&quoted.collect::<Vec<_>>())
         }
         n => counted(n as u64, "location"),
     };
@@ -69,7 +65,8 @@ fn of_exploration(explored: &ExploredReport) -> String {
             _ => format!("{names} can race, and there may be more"),
         };
         return format!(
-            "{found}{some_end}; not every schedule was explored (stopped after {covered})"
+            "{found}{some_end}; not every schedule was explored (stopped after {covered}; raise \
+             --max-states to go on)"
         );
     }
     match (racy, explored.deterministic) {
@@ -81,12 +78,20 @@ fn of_exploration(explored: &ExploredReport) -> String {
             "race-free for this input under every schedule, but not deterministic{some_end} \
              ({covered}, all explored)"
         ),
-        _ => format!("{names} can race, and nothing else{some_end} ({covered}, all explored)"),
+        _ => format!("{names} can race, no other location can{some_end} ({covered}, all explored)"),
     }
 }
 
 fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
-    let tasks = counted(run.execution.tables.strands.len() as u64 - 1, "task");
+    let strands = &run.execution.tables.strands;
+    let threads = strands.iter().filter(|s| s.kind == StrandKind::Thread);
+    let threads = threads.count() as u64;
+    let tasks = strands.len() as u64 - 1 - threads;
+    let tasks = match (tasks, threads) {
+        (tasks, 0) => counted(tasks, "task"),
+        (0, threads) => counted(threads, "thread"),
+        _ => format!("{}, {}", counted(tasks, "task"), counted(threads, "thread")),
+    };
     // What orders strands by the schedule's choice rather than the program's.
     let choosing: Vec<&str> = constructs
         .iter()
@@ -111,11 +116,25 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
         (Ending::Deadlock(_), true) if choosing.is_empty() => format!(
             "race-free for this input, and every schedule ends in this deadlock ({tasks}, no locks)"
         ),
-        (_, true) => format!(
-            "no race in this schedule; {} can take another order in others: `--explore` visits \
+        (ending, true) => format!(
+            "no race in this schedule{}; {} can take another order in others: `--explore` visits \
              them all",
-            choosing.join(" and ")
+            match ending {
+                Ending::Deadlock(_) => ", which ends in a deadlock",
+                _ => "",
+            },
+            listed(&choosing)
         ),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => last.to_string(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 

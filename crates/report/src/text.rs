@@ -12,11 +12,15 @@ use crate::guarantee::counted;
 /// How many races are shown with their source; the rest are counted.
 const MAX_SHOWN: usize = 50;
 
+/// A line of more bytes than this is shown in parts.
+const LONG_LINE: usize = 1000;
+
 /// Turns findings about one source file into text. Styled: whoever prints it strips the colours
 /// where they do not belong.
 pub struct Renderer<'s> {
     path: &'s str,
     source: &'s str,
+    long_lines: bool,
     renderer: annotate_snippets::Renderer,
 }
 
@@ -26,6 +30,7 @@ impl<'s> Renderer<'s> {
         Renderer {
             path,
             source,
+            long_lines: source.lines().any(|line| line.len() > LONG_LINE),
             renderer: annotate_snippets::Renderer::styled(),
         }
     }
@@ -113,10 +118,15 @@ impl<'s> Renderer<'s> {
             .races
             .iter()
             .filter(|race| !shown(&race.first, &race.second, &race.location));
+        let hidden = others.clone().count().saturating_sub(MAX_SHOWN) as u64;
         for race in others.take(MAX_SHOWN) {
             let elsewhere = ", in another schedule";
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.elements(schedule_note(&race.schedule)));
+        }
+        if hidden > 0 {
+            let hidden = counted(hidden, "more race");
+            *text += &format!("{hidden} in other schedules not shown; --json has them\n\n");
         }
         if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
             let group = self.deadlock("nobody can go on, in another schedule", &found.what);
@@ -190,7 +200,12 @@ impl<'s> Renderer<'s> {
             self.mark(AnnotationKind::Primary, range(waiting.position), &label)
         });
         let title = named("deadlock").primary_title(title);
-        self.group(Group::with_title(title), marks)
+        let group = self.group(Group::with_title(title), marks);
+        let hidden = deadlock.waiting.len().saturating_sub(MAX_SHOWN) + deadlock.more;
+        match hidden {
+            0 => group,
+            n => group.element(Level::NOTE.message(format!("{n} more wait, too"))),
+        }
     }
 
     fn group<'g>(
@@ -198,8 +213,12 @@ impl<'s> Renderer<'s> {
         group: Group<'g>,
         marks: impl IntoIterator<Item = Annotation<'g>>,
     ) -> Group<'g> {
-        let snippet = Snippet::source(self.source).path(self.path);
-        group.element(snippet.annotations(marks))
+        let snippet = || Snippet::source(self.source).path(self.path);
+        match self.long_lines {
+            false => group.element(snippet().annotations(marks)),
+            // Two marks in a line as long as a book would show all that lies between them.
+            true => group.elements(marks.into_iter().map(|mark| snippet().annotation(mark))),
+        }
     }
 
     /// Marks a piece of the source, which must lie inside it.

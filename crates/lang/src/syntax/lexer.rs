@@ -39,10 +39,12 @@ keywords! {
 }
 
 /// Longest first, so that `<=` is not read as `<`.
-const SYMBOLS: [&str; 27] = [
+const SYMBOLS: [&str; 25] = [
     "||", "&&", "==", "!=", "<=", ">=", "..", "{", "}", "(", ")", "[", "]", ";", ",", "=", ".",
-    "<", ">", "+", "-", "*", "/", "%", "!", ":", "&",
+    "<", ">", "+", "-", "*", "/", "%", "!",
 ];
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// How long a name may be.
 const MAX_NAME: usize = 200;
@@ -54,8 +56,13 @@ pub(super) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
+    /// At the beginning of a text, behind its byte-order mark if it has one.
     pub(super) fn new(source: &'s str) -> Lexer<'s> {
-        Lexer { source, at: 0 }
+        let at = match source.starts_with(BYTE_ORDER_MARK) {
+            true => BYTE_ORDER_MARK.len_utf8(),
+            false => 0,
+        };
+        Lexer { source, at }
     }
 
     /// The next token. After an error the lexer stands behind the offending text.
@@ -102,7 +109,7 @@ impl<'s> Lexer<'s> {
             if !bytes[self.at..].starts_with(b"//") {
                 return;
             }
-            self.at += length_while(&bytes[self.at..], |b| b != b'\n');
+            self.at += length_while(&bytes[self.at..], |b| b != b'\n' && b != b'\r');
         }
     }
 
@@ -135,13 +142,19 @@ impl<'s> Lexer<'s> {
             !(c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || c == '_' || starts_symbol)
         };
         let rest = &self.source[start..];
-        self.at += rest.find(|c| !stray(c)).unwrap_or(rest.len());
         let first = rest.chars().next().unwrap_or_default();
-        Diagnostic::new(
+        // The first is one, even if it is the beginning of a symbol (`|` of `||`).
+        let behind = &rest[first.len_utf8()..];
+        self.at += first.len_utf8() + behind.find(|c| !stray(c)).unwrap_or(behind.len());
+        let mut error = Diagnostic::new(
             format!("{} has no meaning here", name_of(first)),
             self.span_from(start),
             "not part of the language",
-        )
+        );
+        if let '|' | '&' = first {
+            error.help = Some(format!("did you mean `{first}{first}`?"));
+        }
+        error
     }
 
     fn span_from(&self, start: usize) -> Span {
@@ -162,7 +175,9 @@ fn length_while(bytes: &[u8], accept: impl Fn(u8) -> bool) -> usize {
 fn name_of(c: char) -> String {
     match c {
         '\0' => "a NUL byte".to_string(),
-        c if c.is_control() => format!("the control character U+{:04X}", c as u32),
+        c if c.is_control() || c.is_whitespace() || c == BYTE_ORDER_MARK => {
+            format!("the character U+{:04X}", c as u32)
+        }
         c => format!("`{c}`"),
     }
 }

@@ -8,7 +8,7 @@ use super::ast::*;
 use super::lexer::{Keyword, Lexer, Token, shorten};
 use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
 
-/// How deep blocks and parentheses may nest, and how long a chain of operators may be.
+/// How deep blocks and parentheses may nest, and how many operators may stand in a row.
 const MAX_NESTING: u32 = 200;
 
 /// The largest source that is read. A program whose every schedule is of interest is a thousand
@@ -40,6 +40,7 @@ pub fn parse(source: &str) -> Result<Program, Diagnostics> {
         span: Span::default(),
         previous: Span::default(),
         nesting: 0,
+        in_open_block: false,
         errors,
     };
     parser.advance();
@@ -60,6 +61,8 @@ struct Parser<'s> {
     /// The span of the token before `token`.
     previous: Span,
     nesting: u32,
+    /// A block was found not to be closed: those around it are not either.
+    in_open_block: bool,
     errors: Collector,
 }
 
@@ -71,6 +74,7 @@ impl Parser<'_> {
                 Ok(item) => items.push(item),
                 Err(Skip) => {
                     self.nesting = 0;
+                    self.in_open_block = false;
                     self.skip_to_item();
                 }
             }
@@ -172,8 +176,11 @@ impl Parser<'_> {
         let nesting = self.nesting;
         let mut statements = Vec::new();
         while self.token != Token::Symbol("}") {
-            if self.token == Token::EndOfFile {
-                if !self.errors.is_full() {
+            let is_proc = self.token == Token::Keyword(Keyword::Proc);
+            if self.token == Token::EndOfFile || is_proc {
+                // The innermost block that is open says so; those around it are open for the same
+                // reason.
+                if !std::mem::replace(&mut self.in_open_block, true) {
                     self.errors.add(
                         Diagnostic::new("this block is never closed", open, "opened here")
                             .help("add a `}`"),
@@ -433,7 +440,7 @@ impl Parser<'_> {
                 "unknown operation",
             );
             return Err(self.fail(error.help(
-                "promises and futures have `.set` and `.get`, semaphores `.p` and `.v`, events \
+                "promises have `.set` and `.get`, futures `.get`, semaphores `.p` and `.v`, events \
                  `.post`, `.wait` and `.clear`",
             )));
         }
@@ -512,10 +519,9 @@ impl Parser<'_> {
             Token::Symbol("(") => {
                 self.nest()?;
                 self.advance();
-                let mut inner = self.expr()?;
+                let inner = self.expr()?;
                 self.expect(")")?;
                 self.nesting -= 1;
-                inner.span = start.to(self.previous);
                 Ok(inner)
             }
             Token::Symbol("*") => {
@@ -709,6 +715,7 @@ impl Parser<'_> {
         );
         self.lexer = Lexer::new("");
         self.token = Token::EndOfFile;
+        self.in_open_block = true;
         Err(Skip)
     }
 
@@ -717,7 +724,7 @@ impl Parser<'_> {
         let mut depth = 0u32;
         loop {
             match self.token {
-                Token::EndOfFile => return,
+                Token::EndOfFile | Token::Keyword(Keyword::Proc) => return,
                 Token::Symbol(";") if depth == 0 => return self.advance(),
                 Token::Symbol("{") => depth += 1,
                 Token::Symbol("}") if depth == 0 => return,
