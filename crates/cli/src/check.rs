@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use deadheat_lang::syntax::MAX_SOURCE_BYTES;
 use deadheat_lang::{
     DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
 };
@@ -65,6 +66,9 @@ Examples:
   deadheat check --explore --json examples/zipper-fig2.tp
   deadheat check --schedule random:7 --save-schedule run.txt program.tp
   deadheat check --schedule trace:run.txt program.tp";
+
+/// How many bytes of a schedule are read.
+const MAX_SCHEDULE_BYTES: usize = 256 << 20;
 
 /// What can judge a run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -189,7 +193,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
 }
 
 fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Failure> {
-    let source = read(path)?;
+    let source = read(path, MAX_SOURCE_BYTES)?;
     let shown_path = path.display().to_string();
     let renderer = Renderer::new(&shown_path, &source);
     let program = Program::parse(&source).map_err(|diagnostics| Failure::NotAProgram {
@@ -263,21 +267,20 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
     exploration
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+/// Reads a file, or standard input, and no more of it than `most` bytes and one.
+fn read(path: &Path, most: usize) -> Result<String, Failure> {
     let unreadable = |error| Failure::Unreadable {
         path: path.into(),
         error,
     };
-    let bytes = match path == Path::new("-") {
-        true => {
-            let mut bytes = Vec::new();
-            std::io::stdin()
-                .read_to_end(&mut bytes)
-                .map_err(unreadable)?;
-            bytes
-        }
-        false => fs::read(path).map_err(unreadable)?,
+    let mut bytes = Vec::new();
+    let reader: &mut dyn Read = match path == Path::new("-") {
+        true => &mut std::io::stdin(),
+        false => &mut fs::File::open(path).map_err(unreadable)?,
     };
+    // One byte too many is enough to be refused.
+    let mut reader = reader.take(most as u64 + 1);
+    reader.read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::NotText {
@@ -296,7 +299,7 @@ fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
     match argument {
         ScheduleArgument::DepthFirst => Ok(Schedule::DepthFirst),
         ScheduleArgument::Random(seed) => Ok(Schedule::Random(*seed)),
-        ScheduleArgument::Trace(path) => match read(path)?.parse() {
+        ScheduleArgument::Trace(path) => match read(path, MAX_SCHEDULE_BYTES)?.parse() {
             Ok(recorded) => Ok(Schedule::Recorded(recorded)),
             Err(error) => Err(Failure::NotASchedule {
                 path: path.clone(),

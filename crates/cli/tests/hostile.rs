@@ -53,8 +53,11 @@ fn large_files() {
         "shared x; proc main() {{ {} }}",
         "x = 1; ".repeat(1_500_000)
     );
-    assert!(complaint(statements).contains("a program may have 8"));
-    assert!(complaint(vec![b'a'; 10_000_000]).contains("a program may have 8"));
+    assert!(complaint(statements).contains("more than 8 MiB"));
+    assert!(complaint(vec![b'a'; 10_000_000]).contains("more than 8 MiB"));
+    let mistyped: String = (0..20_000).map(|n| format!("shared v{n}; ")).collect();
+    let stores: String = (0..20_000).map(|n| format!("w{n} = 1; ")).collect();
+    assert!(complaint(format!("{mistyped} proc main() {{ {stores} }}")).contains("not declared"));
     // Below the limit: one line of eight million characters, shown in part.
     let line = format!(
         "shared x; proc main() {{ {} y = 1; }}",
@@ -117,6 +120,17 @@ fn several_errors_come_in_one_go() {
     assert!(complaint(many).contains("more than 20 errors"));
 }
 
+/// As many racing pairs of accesses as there can be.
+#[test]
+fn races_without_number() {
+    let stores = "x = 1;\n".repeat(40);
+    let source = format!("shared x; proc main() {{ for i in 0..2000 {{ async {{ {stores} }} }} }}");
+    let start = Instant::now();
+    let output = deadheat_on(&["check", "-"], source);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(start.elapsed() < Duration::from_secs(30));
+}
+
 /// Programs that would run or grow for ever end at a bound.
 #[test]
 fn endless_programs() {
@@ -129,6 +143,9 @@ fn endless_programs() {
         "proc f() { async f(); async f(); } proc main() { call f(); }",
         "proc main() { for i in 0..9223372036854775807 { } }",
         "proc main() { while 1 { let r = alloc; } }",
+        "shared x; proc main() { while 1 { for i in 0..33000 { } x = 1; } }",
+        "promise p; proc f(n) { if n > 0 { async f(n - 1); } p.get; } proc main() { async f(9999); }",
+        "proc f(n) { async f(n + 1); } proc main() { call f(0); }",
     ] {
         let start = Instant::now();
         let bounds = ["--max-states", "20000", "--max-steps", "200000"];

@@ -440,7 +440,9 @@ impl Compiler<'_> {
                 name.span,
                 "unknown",
             );
-            error.help = did_you_mean(&name.text, known);
+            if self.errors.has_room() {
+                error.help = did_you_mean(&name.text, known);
+            }
             self.errors.add(error);
             return None;
         };
@@ -828,6 +830,7 @@ impl Compiler<'_> {
         );
         error.help = match self.procedures.contains_key(&name.text) {
             true => Some("it is a procedure: write `call` or `async` before it".to_string()),
+            false if !self.errors.has_room() => None,
             false => did_you_mean(&name.text, known),
         };
         self.errors.add(error);

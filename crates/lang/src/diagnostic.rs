@@ -90,6 +90,11 @@ impl Collector {
         }
     }
 
+    /// Whether another one would be kept: if not, there is no point in working it out.
+    pub(crate) fn has_room(&self) -> bool {
+        self.found.len() < MAX_DIAGNOSTICS
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.more
     }

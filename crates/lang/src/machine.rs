@@ -29,10 +29,13 @@ const MAX_STACK: usize = 1 << 18;
 const MAX_STACKS: u64 = 1 << 26;
 /// How many strands one execution may start.
 const MAX_STRANDS: usize = 1 << 22;
+/// How deep strands may start strands: a strand's name is the path to it.
+const MAX_STRAND_DEPTH: u32 = 10_000;
 /// How many local instructions a strand runs before others get a turn.
 const LOCAL_RUN: u32 = 100_000;
-/// What such a turn costs, in steps: a long computation is not to outlast a bound on steps.
-const COST_OF_LOCAL_RUN: u64 = 10_000;
+/// How many local instructions cost as much as a step: a long computation is not to outlast a
+/// bound on steps.
+const LOCAL_PER_STEP: u64 = 100;
 
 /// Receives the events of an execution as they happen.
 pub(crate) trait Observer {
@@ -77,6 +80,7 @@ pub enum ErrorKind {
         lock: String,
     },
     CallsTooDeep,
+    StrandsTooDeep,
     TooManyStrands,
 }
 
@@ -102,6 +106,10 @@ impl fmt::Display for ErrorKind {
                 )
             }
             ErrorKind::CallsTooDeep => f.write_str("procedure calls are nested too deep"),
+            ErrorKind::StrandsTooDeep => write!(
+                f,
+                "tasks that start tasks are nested more than {MAX_STRAND_DEPTH} deep"
+            ),
             ErrorKind::TooManyStrands => {
                 write!(
                     f,
@@ -172,6 +180,7 @@ pub(crate) struct Standing {
     children: u32,
     cells: u32,
     promises: u32,
+    /// How many finishes it has open: one that has ended gives its number to the next.
     finishes: u32,
 }
 
@@ -341,6 +350,8 @@ impl Standing {
 #[derive(Debug)]
 struct Numbers {
     strands: Vec<StrandInfo>,
+    /// How many strands lie between each and `main`.
+    depths: Vec<u32>,
     /// By parent, which child, and how it was started.
     strand_numbers: FxHashMap<(Strand, u32, Start), Strand>,
     /// By maker, which of its cells, and the line.
@@ -372,6 +383,7 @@ impl<'p> Machine<'p> {
             code,
             numbers: Numbers {
                 strands: vec![main],
+                depths: vec![0],
                 strand_numbers: FxHashMap::default(),
                 cells: FxHashMap::default(),
                 cell_lines: Vec::new(),
@@ -636,7 +648,11 @@ impl<'p> Machine<'p> {
         observer: &mut impl Observer,
         stepped: &mut Stepped,
     ) -> Result<(), (ErrorKind, Site)> {
-        let instruction = self.next_instruction(state.standing_mut(strand));
+        let standing = state.standing_mut(strand);
+        let instruction = self.next_instruction(standing);
+        // A turn can end before a return that is not the strand's end.
+        let is_nested_return =
+            matches!(instruction, Instruction::Return(_)) && standing.frames.len() > 1;
         let no_value = Value::Int(0);
         let mut event = |op, site, value| observer.event(Event::new(strand, op, site), value);
         match instruction {
@@ -707,7 +723,9 @@ impl<'p> Machine<'p> {
             Instruction::FinishEnd(site) => {
                 let finish = state.standing_mut(strand).finish.unwrap_or(Finish(0));
                 let ended = state.finishes.remove(&finish);
-                state.standing_mut(strand).finish = ended.and_then(|f| f.enclosing);
+                let standing = state.standing_mut(strand);
+                standing.finish = ended.and_then(|f| f.enclosing);
+                standing.finishes -= 1;
                 event(Op::FinishEnd(finish), site, no_value);
             }
             Instruction::IsolatedBegin(site) => {
@@ -801,16 +819,15 @@ impl<'p> Machine<'p> {
                     event(Op::Clear(Flag(e.into())), site, no_value);
                 }
             }
-            Instruction::End(site) | Instruction::Return(site) => {
+            Instruction::End(site) | Instruction::Return(site) if !is_nested_return => {
                 event(Op::End, site, no_value);
                 self.end(state, strand, stepped);
                 return Ok(());
             }
             // A turn in the middle of a long local computation.
             _ => {
-                stepped.cost = COST_OF_LOCAL_RUN;
                 let mut standing = take_standing(state, strand);
-                self.run_local(Arc::make_mut(&mut standing), strand);
+                stepped.cost += self.run_local(Arc::make_mut(&mut standing), strand);
                 state.place(strand, Slot::Live(standing));
                 return Ok(());
             }
@@ -818,7 +835,7 @@ impl<'p> Machine<'p> {
         let mut standing = take_standing(state, strand);
         let moved = Arc::make_mut(&mut standing);
         moved.pc += 1;
-        self.run_local(moved, strand);
+        stepped.cost += self.run_local(moved, strand);
         state.place(strand, Slot::Live(standing));
         Ok(())
     }
@@ -886,10 +903,15 @@ impl<'p> Machine<'p> {
             Start::Fork => None,
             Start::Async | Start::Future => standing.finish,
         };
+        let depth = self.numbers.depths[parent.index()] + 1;
+        if depth > MAX_STRAND_DEPTH {
+            return Err((ErrorKind::StrandsTooDeep, site));
+        }
         let next = Strand(self.numbers.strands.len() as u32);
         let key = (parent, ordinal, how);
         let child = *self.numbers.strand_numbers.entry(key).or_insert(next);
         if child == next {
+            self.numbers.depths.push(depth);
             self.numbers.strands.push(StrandInfo {
                 parent: Some(parent),
                 ordinal,
@@ -926,9 +948,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Runs local instructions up to the strand's next step.
-    fn run_local(&self, standing: &mut Standing, strand: Strand) {
-        for _ in 0..LOCAL_RUN {
+    /// Runs local instructions up to the strand's next step, or the end of its turn. Gives what that
+    /// cost, in steps.
+    fn run_local(&self, standing: &mut Standing, strand: Strand) -> u64 {
+        let mut run = 0;
+        while run < LOCAL_RUN {
+            run += 1;
             match self.local(standing) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -939,6 +964,7 @@ impl<'p> Machine<'p> {
             }
         }
         self.settle(standing);
+        u64::from(run) / LOCAL_PER_STEP
     }
 
     /// Runs one instruction if it is local; says whether it was.

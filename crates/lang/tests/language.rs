@@ -178,6 +178,19 @@ fn return_ends_the_procedure_the_task_or_the_thread() {
     );
 }
 
+/// A strand gives others a turn in the middle of a long computation, wherever that is.
+#[test]
+fn a_turn_can_end_before_any_instruction() {
+    for bound in 33_325..33_340 {
+        let source = format!(
+            "shared x;
+             proc f() {{ let a = 1; for i in 0..{bound} {{ skip; }} }}
+             proc main() {{ finish {{ async f(); call f(); async {{ x = 2; }} }} assert x == 3; }}"
+        );
+        assert_eq!(error(&source).0, ErrorKind::AssertionFailed, "{bound}");
+    }
+}
+
 #[test]
 fn return_inside_finish_waits_and_inside_isolated_leaves() {
     let source = "shared x;
@@ -440,6 +453,18 @@ fn a_spin_loop_is_explored_to_the_end() {
     assert_eq!(exploration.racy_locations(), ["flag", "x"]);
     assert!(exploration.endless);
     assert_eq!(exploration.deterministic, Some(false));
+}
+
+#[test]
+fn a_loop_that_comes_back_to_where_it_was_is_seen_to() {
+    let source = "shared x; lock l;
+        proc main() { async { while x == 0 { finish { acquire l; release l; } } } x = 0; }";
+    let exploration = explore(source);
+    assert!(
+        exploration.endless && exploration.states < 1000,
+        "{}",
+        exploration.states
+    );
 }
 
 #[test]

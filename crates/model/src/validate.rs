@@ -196,6 +196,7 @@ impl Validator {
                     return Err(Violation::FinishTooEarly(finish, running));
                 }
                 self.state(strand).blocks.pop();
+                self.running.remove(&finish);
                 Ok(())
             }
             Op::NewPromise(promise) => {

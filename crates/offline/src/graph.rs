@@ -28,6 +28,10 @@ pub const MAX_NODES: usize = 60_000;
 /// The most races that are kept of one location.
 pub const MAX_RACES: usize = 1000;
 
+/// How many pairs of accesses are looked at, all locations together, before each location is left
+/// at the races it has.
+const MAX_LOOKED_AT: usize = 50_000_000;
+
 /// Why an execution cannot be judged by this engine.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GraphError {
@@ -52,8 +56,9 @@ pub struct Graph {
     /// Every race, one for each location and pair of places, with how many pairs of accesses it
     /// stands for. In the order of the second access.
     pub races: Vec<Race>,
-    /// How many racing pairs of accesses are not in `races`: of a location with more than
-    /// [`MAX_RACES`] pairs of places, only so many are kept.
+    /// How many racing pairs of accesses are not counted in `races`: once a location has
+    /// [`MAX_RACES`] pairs of places, or very many pairs have been looked at, no more of its races
+    /// are looked into. Every location that races has at least one.
     pub left_out: u64,
 }
 
@@ -125,8 +130,7 @@ impl Group {
     }
 
     fn conflicts_with(&self, other: &Group) -> bool {
-        let writes = self.kind == AccessKind::Write || other.kind == AccessKind::Write;
-        writes && self.strand != other.strand
+        self.kind == AccessKind::Write || other.kind == AccessKind::Write
     }
 }
 
@@ -327,33 +331,23 @@ impl Builder {
         let ordered = |a: Node, b: Node| before[a.max(b)].contains(a.min(b));
         let mut races = Vec::new();
         let mut left_out = 0;
+        let mut looked_at = 0;
         for groups in shared {
             let mut found: FxHashMap<_, Race> = FxHashMap::default();
-            for (index, group) in groups.iter().enumerate() {
-                for other in &groups[..index] {
-                    if !group.conflicts_with(other) || ordered(group.node, other.node) {
+            let nodes: Vec<&[Group]> = groups.chunk_by(|a, b| a.node == b.node).collect();
+            for (index, node) in nodes.iter().enumerate() {
+                for other in &nodes[..index] {
+                    let same_strand = node[0].strand == other[0].strand;
+                    if same_strand || ordered(node[0].node, other[0].node) {
                         continue;
                     }
-                    let count = group.count * other.count;
-                    let mut places = [(group.site, group.kind), (other.site, other.kind)];
-                    places.sort();
-                    if found.len() >= MAX_RACES && !found.contains_key(&places) {
-                        left_out += count;
+                    let enough = found.len() >= MAX_RACES || looked_at >= MAX_LOOKED_AT;
+                    if enough && !found.is_empty() {
+                        left_out += conflicting_pairs(node, other);
                         continue;
                     }
-                    let mut pair = [group.access(), other.access()];
-                    pair.sort();
-                    let [first, second] = pair;
-                    let race = found.entry(places).or_insert(Race {
-                        location: group.location,
-                        first,
-                        second,
-                        count: 0,
-                    });
-                    race.count += count;
-                    if (second.event, first.event) < (race.second.event, race.first.event) {
-                        (race.first, race.second) = (first, second);
-                    }
+                    looked_at += node.len() * other.len();
+                    add_races(node, other, &mut found);
                 }
             }
             races.extend(found.into_values());
@@ -361,4 +355,45 @@ impl Builder {
         races.sort_by_key(|race| (race.second.event, race.first.event));
         (races, left_out)
     }
+}
+
+/// Adds the races between the accesses of two nodes that nothing orders.
+fn add_races(
+    node: &[Group],
+    other: &[Group],
+    found: &mut FxHashMap<[(Site, AccessKind); 2], Race>,
+) {
+    for group in node {
+        for other in other.iter().filter(|other| group.conflicts_with(other)) {
+            let mut places = [(group.site, group.kind), (other.site, other.kind)];
+            places.sort();
+            let mut pair = [group.access(), other.access()];
+            pair.sort();
+            let [first, second] = pair;
+            let race = found.entry(places).or_insert(Race {
+                location: group.location,
+                first,
+                second,
+                count: 0,
+            });
+            race.count += group.count * other.count;
+            if (second.event, first.event) < (race.second.event, race.first.event) {
+                (race.first, race.second) = (first, second);
+            }
+        }
+    }
+}
+
+/// How many pairs of accesses of two nodes conflict.
+fn conflicting_pairs(node: &[Group], other: &[Group]) -> u64 {
+    let count = |node: &[Group], kind| {
+        let groups = node.iter().filter(|group| group.kind == kind);
+        groups.map(|group| group.count).sum::<u64>()
+    };
+    let (reads, writes) = (
+        count(node, AccessKind::Read),
+        count(node, AccessKind::Write),
+    );
+    let other_writes = count(other, AccessKind::Write);
+    writes * (count(other, AccessKind::Read) + other_writes) + reads * other_writes
 }

@@ -93,7 +93,7 @@ impl<'s> Renderer<'s> {
         }
         if report.races_left_out > 0 {
             let left_out = counted(report.races_left_out, "more racing pair");
-            text += &format!("{left_out} of accesses at other places\n");
+            text += &format!("{left_out} of accesses, not looked into\n");
         }
         text + &format!("{}: {}\n", self.path, report.guarantee)
     }
@@ -132,12 +132,11 @@ impl<'s> Renderer<'s> {
             let group = self.deadlock("nobody can go on, in another schedule", &found.what);
             self.add(text, group.elements(schedule_note(&found.schedule)));
         }
-        for found in &explored.errors {
+        let here = report.error.as_ref().map(|error| error.position);
+        let errors = explored.errors.iter();
+        let errors = errors.filter(|found| Some(found.what.position) != here);
+        for found in errors.take(MAX_SHOWN) {
             let error = &found.what;
-            let here = report.error.as_ref();
-            if here.is_some_and(|e| e.position == error.position) {
-                continue;
-            }
             let title = format!("{}, in another schedule", error.message);
             let group = self.error(title, error);
             self.add(text, group.elements(schedule_note(&found.schedule)));

@@ -14,6 +14,8 @@ use crate::code::{Address, Code, Instruction, Value};
 /// Programs with more instructions than this are explored without reduction: the analysis would
 /// cost more memory than the search.
 const MAX_INSTRUCTIONS: usize = 20_000;
+/// How many pairs of an address and something to touch there may be, for the same reason.
+const MAX_BITS: u64 = 20_000_000;
 /// Arrays longer than this are treated as one location.
 const MAX_ELEMENTS: u32 = 64;
 
@@ -89,7 +91,14 @@ impl<'p> Footprints<'p> {
             _ => None,
         });
         footprints.landings.extend(jumps);
-        if code.instructions.len() <= MAX_INSTRUCTIONS {
+        let objects = code.promises.len() + code.locks.len() + code.semaphores.len();
+        let cells = code.variables.iter().map(|v| v.length.unwrap_or(1));
+        let cells: u64 = cells
+            .map(|length| u64::from(length.min(MAX_ELEMENTS)))
+            .sum();
+        let touches = cells + (objects + code.events.len()) as u64;
+        let instructions = code.instructions.len();
+        if instructions <= MAX_INSTRUCTIONS && touches * instructions as u64 <= MAX_BITS {
             footprints.from = Some(footprints.fixpoint());
         }
         footprints

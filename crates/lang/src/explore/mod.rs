@@ -48,10 +48,10 @@ pub const MAX_SCHEDULES: u64 = u64::MAX - 1;
 const MAX_RACES: usize = 1000;
 
 /// How many steps of schedules that show something are kept.
-const MAX_SHOWN_STEPS: usize = 50_000_000;
+const MAX_SHOWN_STEPS: usize = 5_000_000;
 
 /// A state that takes so many bytes counts as one more, towards the bound on states.
-const LARGE_STATE: usize = 4096;
+const LARGE_STATE: usize = 2048;
 
 /// How many bytes the states of one schedule may take: they are kept while the search is below.
 const MAX_PATH_BYTES: usize = 1 << 30;
@@ -149,7 +149,8 @@ pub struct ExploredRace {
     pub first: ExploredAccess,
     /// The other one.
     pub second: ExploredAccess,
-    /// A schedule that shows it, up to the second access.
+    /// A schedule that shows it, up to the second access. Empty if too many were found to keep one
+    /// for each.
     pub schedule: RecordedSchedule,
 }
 
@@ -207,11 +208,10 @@ struct Node {
     by: Strand,
     state: State,
     causality: Causality,
-    ready: Vec<Strand>,
     /// Who is still to be tried.
     untried: Vec<Strand>,
-    /// Whether `untried` started with all of `ready`.
-    in_full: bool,
+    /// Who can move and need not be tried, as long as no cycle is closed.
+    put_off: Vec<Strand>,
     schedules: u64,
     bytes: usize,
 }
@@ -389,6 +389,13 @@ impl<'p> Search<'p> {
             true => persistent_set(&self.machine, &self.footprints, &state, &ready),
             false => ready.clone(),
         };
+        let put_off = match untried.len() == ready.len() {
+            true => Vec::new(),
+            false => {
+                let put_off = ready.iter().filter(|strand| !untried.contains(strand));
+                put_off.copied().collect()
+            }
+        };
         let schedules = Visited::BELOW;
         self.visited.insert(key, Visited { graph, schedules });
         if ready.is_empty() {
@@ -400,10 +407,9 @@ impl<'p> Search<'p> {
             by,
             state,
             causality,
-            in_full: untried.len() == ready.len(),
             schedules: ready.is_empty() as u64,
             bytes,
-            ready,
+            put_off,
             untried,
         });
     }
@@ -464,11 +470,8 @@ impl<'p> Search<'p> {
         // A schedule that goes round never ends.
         self.endless = true;
         self.ends_differ = true;
-        if let Some(node) = self.path.last_mut()
-            && !node.in_full
-        {
-            node.in_full = true;
-            node.untried = node.ready.clone();
+        if let Some(node) = self.path.last_mut() {
+            node.untried.append(&mut node.put_off);
         }
     }
 

@@ -20,9 +20,9 @@ use super::footprint::{Footprints, Touch, Touches};
 use crate::code::{Instruction, Value};
 use crate::machine::{Machine, Readiness, Standing, State, WaitsFor};
 
-/// With more strands than this to choose from, no set is looked for: the closure's cost grows with
-/// the cube of their number, and the search is hopeless anyway.
-const MAX_READY: usize = 100;
+/// With more strands than this alive, no set is looked for: the closure's cost grows with the cube
+/// of their number, and the search is hopeless anyway.
+const MAX_LIVE: usize = 100;
 
 /// The strands to try from `state`: all that can move and belong to a small persistent set.
 /// `ready` are all that can move.
@@ -32,13 +32,17 @@ pub(super) fn persistent_set(
     state: &State,
     ready: &[Strand],
 ) -> Vec<Strand> {
-    if ready.len() < 2 || ready.len() > MAX_READY {
+    if ready.len() < 2 {
+        return ready.to_vec();
+    }
+    let live = live_strands(machine, footprints, state);
+    if live.len() > MAX_LIVE {
         return ready.to_vec();
     }
     let closure = Closure {
         state,
         footprints,
-        live: live_strands(machine, footprints, state),
+        live,
     };
     let mut best: Option<Vec<Strand>> = None;
     for (seed, live) in closure.live.iter().enumerate() {

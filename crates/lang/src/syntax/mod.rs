@@ -5,4 +5,4 @@ mod lexer;
 mod parser;
 mod print;
 
-pub use parser::parse;
+pub use parser::{MAX_SOURCE_BYTES, parse};

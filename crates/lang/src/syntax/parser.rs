@@ -11,9 +11,9 @@ use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
 /// How deep blocks and parentheses may nest, and how many operators may stand in a row.
 const MAX_NESTING: u32 = 200;
 
-/// The largest source that is read. A program whose every schedule is of interest is a thousand
-/// times smaller.
-const MAX_SOURCE_BYTES: usize = 8 << 20;
+/// The largest source that is accepted, in bytes. A program whose every schedule is of interest is a
+/// thousand times smaller.
+pub const MAX_SOURCE_BYTES: usize = 8 << 20;
 
 /// Reads a program. All that is wrong with the text is reported together.
 pub fn parse(source: &str) -> Result<Program, Diagnostics> {
@@ -22,8 +22,7 @@ pub fn parse(source: &str) -> Result<Program, Diagnostics> {
         errors.add(
             Diagnostic::new(
                 format!(
-                    "this file has {} MiB; a program may have {}",
-                    source.len() >> 20,
+                    "this file has more than {} MiB, the most a program may have",
                     MAX_SOURCE_BYTES >> 20
                 ),
                 Span::default(),
