@@ -233,6 +233,8 @@ struct Search<'p> {
     extra_cost: u64,
     /// How many steps the schedules of what was found have.
     shown_steps: usize,
+    /// The bound on states is hit.
+    stopped: bool,
     complete: bool,
     schedules: u64,
     endless: bool,
@@ -261,6 +263,7 @@ impl<'p> Search<'p> {
             path_bytes: 0,
             extra_cost: 0,
             shown_steps: 0,
+            stopped: false,
             complete: true,
             schedules: 0,
             endless: false,
@@ -280,8 +283,8 @@ impl<'p> Search<'p> {
         let tokens = code.semaphores.iter().map(|(_, tokens)| *tokens).collect();
         self.visit(state, Causality::new(tokens), Strand::MAIN);
         while let Some(node) = self.path.last_mut() {
-            if self.on_error == OnError::EndRun && self.ends_differ {
-                return;
+            if self.stopped || self.on_error == OnError::EndRun && self.ends_differ {
+                break;
             }
             if self.ends_differ && self.options.reduce {
                 self.machine.forget_what_does_not_matter();
@@ -298,6 +301,9 @@ impl<'p> Search<'p> {
                     depth: self.path.len(),
                 });
             }
+        }
+        while !self.path.is_empty() {
+            self.leave();
         }
     }
 
@@ -373,9 +379,11 @@ impl<'p> Search<'p> {
         }
         let bytes = size_of::<Node>() + state.bytes(by) + causality.bytes();
         let cost = self.visited.len() as u64 + self.extra_cost;
-        let too_many = cost >= self.options.max_states;
+        self.stopped |= cost >= self.options.max_states;
         self.extra_cost += (bytes / LARGE_STATE) as u64;
-        if too_many || self.path_bytes + bytes > MAX_PATH_BYTES {
+        if self.stopped || self.path_bytes + bytes > MAX_PATH_BYTES {
+            // A state that is not gone into has cost as much as one that is.
+            self.extra_cost += 1;
             self.complete = false;
             return;
         }
