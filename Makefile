@@ -24,7 +24,7 @@ test:
 	  else echo "clippy is not installed: lints not checked"; fi
 	$(CARGO) test --workspace
 
-## Ground truth on very many random programs, in release mode: about an hour on two cores.
+## Ground truth on very many random programs, in release mode: about ten minutes on two cores.
 soak:
 	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
 

@@ -474,18 +474,35 @@ fn a_strand_that_spins_does_not_hide_the_others() {
     assert_eq!(explore(source).racy_locations(), ["x"]);
 }
 
-/// Whoever waits for a lock can go on once its holder does, and then come first.
+/// Whoever waits for a lock can go on once its holder does, and then come first: `a` must not be
+/// let go first just because `b` cannot move yet.
 #[test]
 fn a_strand_that_waits_for_a_lock_is_not_put_off() {
-    let source = "shared x; shared y; lock l;
+    let source = "shared x; shared y; shared z; shared w; lock l;
         proc main() {
           acquire l;
           fork a { x = 1; }
           fork b { acquire l; if x == 0 { y = 1; } }
           fork c { y = 2; }
+          fork d { if z == 0 { w = 1; } }
+          z = 1;
           release l;
         }";
-    assert_eq!(explore(source).racy_locations(), ["x", "y"]);
+    assert_eq!(explore(source).racy_locations(), ["x", "y", "z"]);
+}
+
+/// Who is ordered behind an access need not be behind the next one at the same place. Waiting in a
+/// loop makes that one come first in every schedule, and orders nothing.
+#[test]
+fn knowing_an_access_is_not_knowing_the_next_at_its_place() {
+    let source = "shared x; shared flag; promise p;
+        proc main() {
+          async { for i in 0..2 { x = 1; if i == 0 { p.set; } } flag = 1; }
+          p.get;
+          while flag == 0 { }
+          let v = x;
+        }";
+    assert_eq!(explore(source).racy_locations(), ["flag", "x"]);
 }
 
 /// The index is computed on two paths, one of which ends with a constant.
