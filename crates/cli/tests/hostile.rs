@@ -14,7 +14,7 @@ fn complaint(source: impl Into<Vec<u8>>) -> String {
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
     // Far above what it takes: a hang is what this is about.
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(90));
     assert!(text.len() < 100_000, "{} bytes of complaint", text.len());
     assert!(!text.contains("panicked"), "{text}");
     text
@@ -128,7 +128,7 @@ fn races_without_number() {
     let start = Instant::now();
     let output = deadheat_on(&["check", "-"], source);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(start.elapsed() < Duration::from_secs(30));
+    assert!(start.elapsed() < Duration::from_secs(90));
 }
 
 /// Programs that would run or grow for ever end at a bound.
@@ -156,6 +156,6 @@ fn endless_programs() {
             "{}",
             stderr(&output)
         );
-        assert!(start.elapsed() < Duration::from_secs(60), "{source}");
+        assert!(start.elapsed() < Duration::from_secs(180), "{source}");
     }
 }
