@@ -155,6 +155,18 @@ fn a_bound_that_is_hit_is_said() {
 }
 
 #[test]
+fn a_run_too_long_for_the_engine_is_judged_in_part_and_that_is_said() {
+    let source =
+        "shared x; proc main() { for i in 0..40000 { async { } } async { x = 1; } x = 2; }";
+    let report = json_of(&[], source);
+    let judged = report["judged_events"].as_u64().unwrap();
+    assert!(judged < report["events"].as_u64().unwrap());
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(guarantee.contains("the rest was not judged"), "{guarantee}");
+    assert!(!guarantee.contains("race-free"), "{guarantee}");
+}
+
+#[test]
 fn a_deadlock_names_who_waits_for_what() {
     let source = "lock a; lock b; promise p; proc main() {
   fork t { acquire b; p.get; acquire a; }

@@ -1,7 +1,5 @@
 //! What a program, a procedure or a block can do, calls included.
 
-use std::fmt;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostic::{Collector, Diagnostic};
@@ -58,12 +56,6 @@ impl Construct {
             self,
             Construct::Isolated | Construct::Lock | Construct::Semaphore | Construct::Event
         )
-    }
-}
-
-impl fmt::Display for Construct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -257,26 +249,8 @@ fn own_effect(statement: &Statement) -> Effect {
 fn each_statement<'b>(block: &'b Block, f: &mut impl FnMut(&'b Statement)) {
     for statement in &block.statements {
         f(statement);
-        match &statement.kind {
-            StatementKind::If {
-                branches,
-                otherwise,
-            } => {
-                for (_, block) in branches {
-                    each_statement(block, f);
-                }
-                if let Some(block) = otherwise {
-                    each_statement(block, f);
-                }
-            }
-            StatementKind::While(_, block)
-            | StatementKind::For(_, _, _, block)
-            | StatementKind::Async(block)
-            | StatementKind::Finish(block)
-            | StatementKind::Isolated(block)
-            | StatementKind::Fork(_, block)
-            | StatementKind::Let(_, Init::Future(block)) => each_statement(block, f),
-            _ => {}
+        for block in statement.blocks() {
+            each_statement(block, f);
         }
     }
 }

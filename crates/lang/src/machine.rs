@@ -3,9 +3,9 @@
 //! A [`State`] is everything that decides how an execution goes on: memory, where each strand
 //! stands, which promises are set, who holds which lock. [`Machine::step`] lets one strand take one
 //! step: one event, and the local computation behind it up to the strand's next step. The numbers
-//! of strands, cells, promises and finishes depend only on who makes them (the parent and how many
-//! it made before), never on the schedule, so states reached in different ways compare equal when
-//! they are.
+//! of strands, cells, promises and finishes depend only on who makes them (and on how many that one
+//! has made, or has open), never on the schedule, so states reached in different ways compare equal
+//! when they are.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -367,8 +367,10 @@ struct Numbers {
 pub(crate) struct Machine<'p> {
     pub(crate) code: &'p Code,
     numbers: Numbers,
-    /// Whether states are made to be compared: digests kept, names that are dead cleared.
+    /// The live names at each address, if states are made to be compared: dead names are then
+    /// cleared, and digests kept.
     comparing: Option<Vec<u64>>,
+    /// Whether values that cannot change what happens are not kept.
     forgetful: bool,
 }
 

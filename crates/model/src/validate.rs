@@ -425,6 +425,9 @@ mod tests {
             (B, Op::End),
             (A, Op::Get(Promise(0))),
             (A, Op::FinishEnd(f)),
+            // A finish that has ended gives its number back.
+            (A, Op::FinishBegin(f)),
+            (A, Op::FinishEnd(f)),
             (A, Op::NewPromise(Promise(1))),
             (A, Op::Set(Promise(1))),
             (A, Op::Fork(Strand(3))),

@@ -20,6 +20,7 @@ use std::hash::{Hash, Hasher};
 
 use deadheat_model::{AccessKind, Event, Finish, Op, Site, Strand};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::bits::Bits;
 use crate::code::Value;
@@ -169,7 +170,8 @@ impl Causality {
     /// A digest of the whole graph so far.
     pub(super) fn graph(&self) -> u64 {
         let nodes = self.strands.iter().map(|strand| strand.past.node);
-        digest(nodes.collect::<Vec<_>>()) as u64
+        let nodes: SmallVec<[u128; 16]> = nodes.collect();
+        digest(nodes) as u64
     }
 
     /// Takes note of an event. Calls `race` with the number of each past instance the event races

@@ -154,7 +154,7 @@ impl Knife {
             }
         }
         for position in 0..block.statements.len() {
-            for body in bodies(&mut block.statements[position]) {
+            for body in block.statements[position].blocks_mut() {
                 if self.cuts() {
                     let body = std::mem::take(&mut body.statements);
                     block.statements.splice(position..=position, body);
@@ -209,7 +209,7 @@ impl Knife {
             }
             _ => {}
         }
-        for body in bodies(statement) {
+        for body in statement.blocks_mut() {
             self.block(body);
         }
     }
@@ -256,32 +256,11 @@ impl Knife {
     }
 }
 
-/// The blocks in a statement.
-fn bodies(statement: &mut Statement) -> Vec<&mut Block> {
-    match &mut statement.kind {
-        StatementKind::If {
-            branches,
-            otherwise,
-        } => {
-            let branches = branches.iter_mut().map(|(_, body)| body);
-            branches.chain(otherwise).collect()
-        }
-        StatementKind::While(_, body)
-        | StatementKind::For(_, _, _, body)
-        | StatementKind::Async(body)
-        | StatementKind::Finish(body)
-        | StatementKind::Isolated(body)
-        | StatementKind::Fork(_, body)
-        | StatementKind::Let(_, Init::Future(body)) => vec![body],
-        _ => Vec::new(),
-    }
-}
-
 /// Calls `f` on every statement of a program, those inside others first.
 fn each_statement(program: &mut Program, f: &mut impl FnMut(&mut Statement)) {
     fn inside(block: &mut Block, f: &mut impl FnMut(&mut Statement)) {
         for statement in &mut block.statements {
-            for body in bodies(statement) {
+            for body in statement.blocks_mut() {
                 inside(body, f);
             }
             f(statement);

@@ -99,6 +99,41 @@ pub struct Statement {
     pub span: Span,
 }
 
+impl Statement {
+    /// The blocks in it.
+    pub fn blocks(&self) -> Vec<&Block> {
+        use StatementKind::*;
+        match &self.kind {
+            If {
+                branches,
+                otherwise,
+            } => branches.iter().map(|(_, b)| b).chain(otherwise).collect(),
+            While(_, block) | For(_, _, _, block) | Fork(_, block) => vec![block],
+            Async(block) | Finish(block) | Isolated(block) => vec![block],
+            Let(_, Init::Future(block)) => vec![block],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks in it, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        use StatementKind::*;
+        match &mut self.kind {
+            If {
+                branches,
+                otherwise,
+            } => {
+                let branches = branches.iter_mut().map(|(_, block)| block);
+                branches.chain(otherwise).collect()
+            }
+            While(_, block) | For(_, _, _, block) | Fork(_, block) => vec![block],
+            Async(block) | Finish(block) | Isolated(block) => vec![block],
+            Let(_, Init::Future(block)) => vec![block],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// What a statement does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StatementKind {
