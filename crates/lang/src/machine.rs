@@ -523,14 +523,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The names of all strands, by number.
-    pub(crate) fn strand_names(&self) -> Vec<String> {
-        let tables = Tables {
+    /// Names for the strands of all executions, and for nothing else.
+    pub(crate) fn strand_tables(&self) -> Tables {
+        Tables {
             strands: self.numbers.strands.clone(),
             ..Tables::default()
-        };
-        let strands = 0..tables.strands.len() as u32;
-        strands.map(|s| tables.strand_name(Strand(s))).collect()
+        }
     }
 
     /// Who started a strand.

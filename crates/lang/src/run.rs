@@ -28,8 +28,7 @@ pub struct Run {
 impl Run {
     /// The schedule of this run, to run the program in the same way again.
     pub fn schedule(&self) -> RecordedSchedule {
-        let tables = &self.execution.tables;
-        RecordedSchedule::from_names(self.steps.iter().map(|strand| tables.strand_name(*strand)))
+        RecordedSchedule::from_steps(&self.steps, &self.execution.tables)
     }
 }
 

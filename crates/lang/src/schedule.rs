@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use deadheat_model::Strand;
+use deadheat_model::{Strand, Tables, path_name};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -69,24 +69,17 @@ pub struct CannotFollow {
 }
 
 impl RecordedSchedule {
-    /// The schedule of strands, by their names, one step each.
-    pub fn from_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> RecordedSchedule {
-        let mut schedule = RecordedSchedule::default();
-        for name in names {
-            let path = parse_path(name.as_ref()).unwrap_or_default();
-            match schedule.turns.last_mut() {
-                Some(turn) if turn.path == path => turn.steps += 1,
-                _ => {
-                    let line = schedule.turns.len() as u32 + 1;
-                    schedule.turns.push(Turn {
-                        path,
-                        steps: 1,
-                        line,
-                    });
-                }
-            }
+    /// The schedule in which these strands take a step each.
+    pub(crate) fn from_steps(steps: &[Strand], tables: &Tables) -> RecordedSchedule {
+        let turns = steps.chunk_by(|a, b| a == b).enumerate();
+        let turns = turns.map(|(index, turn)| Turn {
+            path: tables.strand_path(turn[0]),
+            steps: turn.len() as u64,
+            line: index as u32 + 1,
+        });
+        RecordedSchedule {
+            turns: turns.collect(),
         }
-        schedule
     }
 }
 
@@ -136,13 +129,6 @@ fn parse_path(name: &str) -> Option<Vec<u32>> {
         None => None,
         Some(ordinals) => ordinals.split('/').map(|o| o.parse().ok()).collect(),
     }
-}
-
-fn path_name(path: &[u32]) -> String {
-    let ordinals = path.iter().map(|ordinal| format!("/{ordinal}"));
-    std::iter::once("main".to_string())
-        .chain(ordinals)
-        .collect()
 }
 
 /// Follows a schedule.
@@ -336,6 +322,7 @@ impl Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::{StrandInfo, StrandKind};
 
     #[test]
     fn a_schedule_says_where_it_is_not_one() {
@@ -353,8 +340,22 @@ mod tests {
     }
 
     #[test]
-    fn names_are_joined_into_turns() {
-        let schedule = RecordedSchedule::from_names(["main", "main", "main/1/2", "main"]);
+    fn steps_are_joined_into_turns() {
+        let info = |parent, ordinal| StrandInfo {
+            parent,
+            ordinal,
+            kind: StrandKind::Async,
+        };
+        let tables = Tables {
+            strands: vec![
+                info(None, 0),
+                info(Some(Strand(0)), 1),
+                info(Some(Strand(1)), 2),
+            ],
+            ..Tables::default()
+        };
+        let steps = [0, 0, 2, 0].map(Strand);
+        let schedule = RecordedSchedule::from_steps(&steps, &tables);
         assert_eq!(schedule.to_string(), "main 2\nmain/1/2\nmain\n");
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }

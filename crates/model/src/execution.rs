@@ -90,8 +90,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The path by which a strand was started: `main`, `main/1`, `main/1/2`.
-    pub fn strand_name(&self, strand: Strand) -> String {
+    /// The path by which a strand was started: which child of the first strand, which child of
+    /// that one, and so on.
+    pub fn strand_path(&self, strand: Strand) -> Vec<u32> {
         let mut ordinals = Vec::new();
         let mut at = strand;
         while let Some(info) = self.strands.get(at.index()) {
@@ -99,12 +100,13 @@ impl Tables {
             ordinals.push(info.ordinal);
             at = parent;
         }
-        let mut name = String::from("main");
-        for ordinal in ordinals.iter().rev() {
-            name.push('/');
-            name.push_str(&ordinal.to_string());
-        }
-        name
+        ordinals.reverse();
+        ordinals
+    }
+
+    /// The path as a name: `main`, `main/1`, `main/1/2`.
+    pub fn strand_name(&self, strand: Strand) -> String {
+        path_name(&self.strand_path(strand))
     }
 
     /// What a location is called; its number where it has no name.
@@ -119,6 +121,14 @@ impl Tables {
     pub fn position(&self, site: Site) -> Option<SourcePosition> {
         self.sites.get(site.0 as usize).copied()
     }
+}
+
+/// The name of the strand that a path leads to.
+pub fn path_name(path: &[u32]) -> String {
+    let ordinals = path.iter().map(|ordinal| format!("/{ordinal}"));
+    std::iter::once("main".to_string())
+        .chain(ordinals)
+        .collect()
 }
 
 /// The events of one execution in the order in which they happened, numbered from 1.

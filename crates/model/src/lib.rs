@@ -26,6 +26,8 @@ pub use event::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Finish, Flag, Location, Lock,
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,
 };
-pub use execution::{Execution, LocationName, SourcePosition, StrandInfo, StrandKind, Tables};
+pub use execution::{
+    Execution, LocationName, SourcePosition, StrandInfo, StrandKind, Tables, path_name,
+};
 pub use race::{Race, RacingAccess};
 pub use validate::{IllFormed, Validator, Violation};

@@ -506,10 +506,10 @@ impl<'p> Search<'p> {
     }
 
     fn finish(self, deterministic: Option<bool>) -> Exploration {
-        let strand_names = self.machine.strand_names();
-        let schedule = |steps: Vec<Strand>| {
-            RecordedSchedule::from_names(steps.iter().map(|s| &strand_names[s.index()]))
-        };
+        let tables = self.machine.strand_tables();
+        let strands = (0..tables.strands.len() as u32).map(Strand);
+        let strand_names = strands.map(|strand| tables.strand_name(strand)).collect();
+        let schedule = |steps: Vec<Strand>| RecordedSchedule::from_steps(&steps, &tables);
         let races = self.races.into_iter();
         let races = races.map(|((location, ..), (first, second, steps))| ExploredRace {
             location,
