@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadheat_lang::syntax::MAX_SOURCE_BYTES;
 use deadheat_lang::{
     DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
 };
-use deadheat_offline::graph;
-use deadheat_report::{CheckReport, Judgement, Renderer};
+use deadheat_model::{Construct, SourcePosition};
+use deadheat_offline::{Engine, EngineError};
+use deadheat_report::{CheckReport, Renderer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thiserror::Error;
 
@@ -30,8 +31,9 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE.tp")]
     files: Vec<PathBuf>,
 
-    /// What judges the run; the fitting one unless given
-    #[arg(long, value_name = "NAME")]
+    /// What judges the run: spd3 or esp-bags (async and finish), drdp (futures, promises and threads
+    /// as well) or graph (everything, slowly); the fastest that fits unless given
+    #[arg(long, value_name = "NAME", value_parser = engine_named)]
     engine: Option<Engine>,
 
     /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
@@ -70,19 +72,12 @@ Examples:
 /// How many bytes of a schedule are read.
 const MAX_SCHEDULE_BYTES: usize = 256 << 20;
 
-/// What can judge a run.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engine {
-    /// The computation graph and its closure: slow, exact for the run
-    Graph,
-}
-
-impl Engine {
-    fn name(self) -> &'static str {
-        match self {
-            Engine::Graph => "graph",
-        }
-    }
+fn engine_named(name: &str) -> Result<Engine, String> {
+    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+    engine.ok_or_else(|| {
+        let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
+        format!("there is no such engine; there are {}", names.join(", "))
+    })
 }
 
 /// `depth-first`, `random:SEED` or `trace:FILE`.
@@ -141,9 +136,29 @@ enum Failure {
         error: deadheat_lang::CannotFollow,
     },
     #[error("`{}`: {error}", path.display())]
-    Engine {
+    Engine { path: PathBuf, error: EngineError },
+    #[error(
+        "`{}`{} uses `{}`, which {} cannot order; {}",
+        path.display(),
+        match at {
+            Some(at) => format!(", line {}, column {},", at.line, at.column),
+            None => String::new(),
+        },
+        construct.word(),
+        engine.name(),
+        match instead {
+            Some(instead) => format!("--engine {} can", instead.name()),
+            None => "no engine can".to_string(),
+        }
+    )]
+    CannotOrder {
         path: PathBuf,
-        error: graph::GraphError,
+        /// Where the run uses it, if it does.
+        at: Option<SourcePosition>,
+        construct: Construct,
+        engine: Engine,
+        /// The engine that orders all of the program's constructs.
+        instead: Option<Engine>,
     },
     /// Already said, with the source shown.
     #[error("`{}` is not a program", path.display())]
@@ -213,28 +228,37 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
     if let Some(file) = &arguments.save_schedule {
         write(file, &run.schedule().to_string())?;
     }
-    let engine = arguments.engine.unwrap_or(Engine::Graph);
-    let graph = match engine {
-        Engine::Graph => graph::check(&run.execution),
-    };
-    let graph = graph.map_err(|error| Failure::Engine {
-        path: path.into(),
-        error,
-    })?;
+    let constructs = program.constructs();
+    let fitting = Engine::fitting(constructs);
+    let engine = arguments.engine.or(fitting).unwrap_or(Engine::Graph);
+    if let Some(&construct) = constructs.iter().find(|&&c| !engine.orders(c)) {
+        let events = &run.execution.events;
+        let event = events
+            .iter()
+            .find(|e| e.op().construct() == Some(construct));
+        return Err(Failure::CannotOrder {
+            path: path.into(),
+            at: event.and_then(|event| run.execution.tables.position(event.site())),
+            construct,
+            engine,
+            instead: fitting,
+        });
+    }
+    let findings = engine
+        .check(&run.execution)
+        .map_err(|error| Failure::Engine {
+            path: path.into(),
+            error,
+        })?;
     let exploration = arguments
         .explore
         .then(|| explore(&program, arguments.max_states));
-    let judgement = Judgement {
-        engine: engine.name(),
-        races: &graph.races,
-        left_out: graph.left_out,
-        judged: graph.node_of.len(),
-    };
     let report = CheckReport::new(
         &shown_path,
-        program.constructs(),
+        constructs,
         &run,
-        &judgement,
+        engine,
+        &findings,
         exploration.as_ref(),
     );
     let shown = renderer.check(&report);

@@ -30,7 +30,7 @@ fn the_json_is_the_documented_object() {
     let report = json_of(&["--explore"], FIGURE_1);
     assert_eq!(report["program"], "-");
     assert_eq!(report["constructs"], json!(["async", "promise"]));
-    assert_eq!(report["engine"], "graph");
+    assert_eq!(report["engine"], "drdp");
     let race = &report["races"][0];
     assert_eq!(race["location"], "x");
     assert_eq!(race["kind"], "write-read");
@@ -110,7 +110,8 @@ fn the_guarantee_says_what_is_proven() {
     let tasks = "shared x; proc main() { finish { async { x = 1; } } x = 2; }";
     assert_eq!(
         guarantee(&[], tasks),
-        "race-free and deterministic for this input, under every schedule (1 task, no locks)"
+        "race-free and deterministic for this input, under every schedule (async, finish: 1 task, 1 join, \
+         2 accesses; no locks)"
     );
     let locks = "shared x; lock l; proc main() {
         async { acquire l; x = 1; release l; } acquire l; x = 2; release l; }";
@@ -159,6 +160,9 @@ fn a_run_too_long_for_the_engine_is_judged_in_part_and_that_is_said() {
     let source =
         "shared x; proc main() { for i in 0..40000 { async { } } async { x = 1; } x = 2; }";
     let report = json_of(&[], source);
+    assert_eq!(report["engine"], "spd3");
+    assert_eq!(report["racy_locations"], json!(["x"]));
+    let report = json_of(&["--engine", "graph"], source);
     let judged = report["judged_events"].as_u64().unwrap();
     assert!(judged < report["events"].as_u64().unwrap());
     let guarantee = report["guarantee"].as_str().unwrap();
@@ -247,4 +251,82 @@ fn the_readme_shows_what_the_command_prints() {
     let lines = program.lines().filter(|line| !line.starts_with("//="));
     let program = lines.collect::<Vec<_>>().join("\n");
     assert_eq!(blocks[0].trim(), program.trim());
+}
+
+#[test]
+fn the_engine_that_fits_is_chosen() {
+    let tasks = "shared x; proc main() { finish { async { x = 1; } } x = 2; }";
+    let future = "shared x; proc main() { let f = future { x = 1; }; f.get; x = 2; }";
+    let thread = "shared x; proc main() { fork t { x = 1; } join t; x = 2; }";
+    let isolated = "shared x; proc main() { async { isolated { x = 1; } } isolated { x = 2; } }";
+    let expected = [
+        (tasks, "spd3"),
+        (future, "drdp"),
+        (FIGURE_1, "drdp"),
+        (thread, "drdp"),
+        (isolated, "graph"),
+    ];
+    for (source, engine) in expected {
+        assert_eq!(json_of(&[], source)["engine"], engine, "{source}");
+    }
+}
+
+#[test]
+fn every_engine_finds_the_race_it_can_order() {
+    let source = "shared x; proc main() { finish { async { x = 1; } x = 2; } x = 3; }";
+    for engine in ["esp-bags", "spd3", "drdp", "graph"] {
+        let report = json_of(&["--engine", engine], source);
+        assert_eq!(report["engine"], engine);
+        assert_eq!(report["racy_locations"], json!(["x"]), "{engine}");
+        let races = report["races"].as_array().unwrap();
+        assert_eq!(races.len(), 1, "{engine}: {races:?}");
+        assert_eq!(races[0]["first"]["task"], "main/1", "{engine}");
+        assert_eq!(races[0]["second"]["task"], "main", "{engine}");
+    }
+}
+
+#[test]
+fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
+    let promise = "promise p;\nproc main() {\n  async { p.set; }\n  p.get;\n}";
+    let isolated = "shared x;\nproc main() {\n  isolated { x = 1; }\n}";
+    let expected = [
+        (
+            promise,
+            "spd3",
+            "line 3, column 11, uses `promise`",
+            "--engine drdp",
+        ),
+        (
+            promise,
+            "esp-bags",
+            "line 3, column 11, uses `promise`",
+            "--engine drdp",
+        ),
+        (
+            isolated,
+            "esp-bags",
+            "line 3, column 3, uses `isolated`",
+            "--engine graph",
+        ),
+        (
+            isolated,
+            "drdp",
+            "line 3, column 3, uses `isolated`",
+            "--engine graph",
+        ),
+    ];
+    for (source, engine, what, instead) in expected {
+        let output = deadheat_on(&["check", "--engine", engine, "-"], source);
+        assert_eq!(output.status.code(), Some(2));
+        let complaint = stderr(&output);
+        assert!(complaint.contains(what), "{complaint}");
+        assert!(complaint.contains(instead), "{complaint}");
+    }
+    let output = deadheat_on(&["check", "--engine", "tsan", "-"], isolated);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = stderr(&output);
+    assert!(
+        complaint.contains("there are spd3, esp-bags, drdp, graph"),
+        "{complaint}"
+    );
 }

@@ -129,12 +129,9 @@ fn races_without_number() {
     let output = deadheat_on(&["check", "--json", "-"], source);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    // 2,000 tasks of 40 stores: every pair of stores by two tasks.
-    let counts = report["races"].as_array().unwrap().iter();
-    let counted: u64 = counts.map(|race| race["count"].as_u64().unwrap()).sum();
-    let left_out = report["races_left_out"].as_u64().unwrap();
-    assert!(left_out > 0);
-    assert_eq!(counted + left_out, 2000 * 1999 / 2 * 40 * 40);
+    // 2,000 tasks of 40 stores: more pairs than anyone wants to see.
+    assert_eq!(report["races_complete"], false);
+    assert!(report["races"].as_array().unwrap().len() >= 40);
     assert!(start.elapsed() < Duration::from_secs(90));
 }
 

@@ -1,63 +1,10 @@
 //! What a program, a procedure or a block can do, calls included.
 
+use deadheat_model::Construct;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostic::{Collector, Diagnostic};
 use crate::syntax::ast::*;
-
-/// A way of starting or ordering strands that an engine must know to judge a program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Construct {
-    Async,
-    Finish,
-    Future,
-    Promise,
-    Isolated,
-    Lock,
-    Semaphore,
-    Event,
-    Fork,
-}
-
-impl Construct {
-    /// Every construct.
-    pub const ALL: [Construct; 9] = [
-        Construct::Async,
-        Construct::Finish,
-        Construct::Future,
-        Construct::Promise,
-        Construct::Isolated,
-        Construct::Lock,
-        Construct::Semaphore,
-        Construct::Event,
-        Construct::Fork,
-    ];
-
-    /// The language's word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Construct::Async => "async",
-            Construct::Finish => "finish",
-            Construct::Future => "future",
-            Construct::Promise => "promise",
-            Construct::Isolated => "isolated",
-            Construct::Lock => "lock",
-            Construct::Semaphore => "sem",
-            Construct::Event => "event",
-            Construct::Fork => "fork",
-        }
-    }
-
-    /// Whether the order it makes between strands is the program's alone, not the schedule's: what
-    /// it orders in one execution, it orders in every execution that does the same events.
-    pub fn orders_alike_in_every_schedule(self) -> bool {
-        !matches!(
-            self,
-            Construct::Isolated | Construct::Lock | Construct::Semaphore | Construct::Event
-        )
-    }
-}
 
 /// What a piece of program can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -36,7 +36,6 @@ mod schedule;
 pub mod syntax;
 
 pub use code::Value;
-pub use constructs::Construct;
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
 pub use enumerate::Enumerated;
 pub use explore::{

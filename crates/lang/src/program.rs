@@ -1,8 +1,10 @@
 //! A program that has been read and found sound, ready to run.
 
+use deadheat_model::Construct;
+
 use crate::code::Code;
 use crate::compile::compile;
-use crate::constructs::{Construct, Effects};
+use crate::constructs::Effects;
 use crate::diagnostic::{Collector, Diagnostics};
 use crate::syntax::parse;
 

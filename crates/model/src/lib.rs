@@ -17,11 +17,13 @@
 //! assert!(write.access().unwrap().conflicts_with(&read.access().unwrap()));
 //! ```
 
+mod construct;
 mod event;
 mod execution;
 mod race;
 mod validate;
 
+pub use construct::Construct;
 pub use event::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Finish, Flag, Location, Lock,
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,

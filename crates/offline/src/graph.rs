@@ -14,36 +14,16 @@
 
 use std::collections::VecDeque;
 
-use deadheat_model::{
-    AccessKind, EventNumber, Execution, Finish, Location, Op, Race, RacingAccess, Site, Strand,
-};
+use deadheat_model::{EventNumber, Execution, Finish, Op, Race, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
-use thiserror::Error;
+
+use crate::engine::{Engine, EngineError};
+use crate::pairs::{self, Group, Node, Races};
 
 /// The most nodes a graph may have, the closure of which takes some 230 MB. Of a longer execution,
 /// the beginning is judged.
 pub const MAX_NODES: usize = 60_000;
-
-/// The most races that are kept of one location.
-pub const MAX_RACES: usize = 1000;
-
-/// How many pairs of accesses are looked at, all locations together, before each location is left
-/// at the races it has.
-const MAX_LOOKED_AT: usize = 50_000_000;
-
-/// Why an execution cannot be judged by this engine.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum GraphError {
-    /// An operation that the definition of the graph does not name.
-    #[error("event {number}: the graph engine cannot order {op}")]
-    CannotOrder {
-        /// Which event, from 1.
-        number: EventNumber,
-        /// What it is.
-        op: String,
-    },
-}
 
 /// A computation graph and its races.
 #[derive(Debug)]
@@ -53,17 +33,14 @@ pub struct Graph {
     /// The node that each event belongs to, by the event's number less 1. Shorter than the
     /// execution if that has more than [`MAX_NODES`] nodes: only so much of it was judged.
     pub node_of: Vec<Node>,
-    /// Every race, one for each location and pair of places, with how many pairs of accesses it
-    /// stands for. In the order of the second access.
+    /// Its races: see [`Findings::races`](crate::Findings::races).
     pub races: Vec<Race>,
-    /// How many racing pairs of accesses are not counted in `races`: once a location has
-    /// [`MAX_RACES`] pairs of places, or very many pairs have been looked at, no more of its races
-    /// are looked into. Every location that races has at least one.
-    pub left_out: u64,
+    /// Whether these are all.
+    pub complete: bool,
 }
 
 /// Builds the graph of an execution and finds its races.
-pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
+pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
     let initial_tokens = execution.tables.semaphores.iter();
     let mut builder = Builder {
         semaphores: initial_tokens
@@ -95,43 +72,13 @@ pub fn check(execution: &Execution) -> Result<Graph, GraphError> {
         };
         node_of.push(node);
     }
-    let (races, left_out) = builder.races();
+    let races = builder.races();
     Ok(Graph {
-        races,
-        left_out,
+        races: races.found,
+        complete: races.complete,
         predecessors: builder.predecessors,
         node_of,
     })
-}
-
-/// A node's number, in the order of the execution.
-pub type Node = usize;
-
-/// The accesses of one node to one location at one place.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Group {
-    location: Location,
-    node: Node,
-    site: Site,
-    kind: AccessKind,
-    strand: Strand,
-    first: EventNumber,
-    count: u64,
-}
-
-impl Group {
-    fn access(&self) -> RacingAccess {
-        RacingAccess {
-            event: self.first,
-            strand: self.strand,
-            site: self.site,
-            kind: self.kind,
-        }
-    }
-
-    fn conflicts_with(&self, other: &Group) -> bool {
-        self.kind == AccessKind::Write || other.kind == AccessKind::Write
-    }
 }
 
 #[derive(Default)]
@@ -193,7 +140,12 @@ impl Builder {
         strand: Strand,
         op: Op,
         number: EventNumber,
-    ) -> Result<Node, GraphError> {
+    ) -> Result<Node, EngineError> {
+        if let Some(construct) = op.construct()
+            && !Engine::Graph.orders(construct)
+        {
+            return Err(EngineError::cannot_order(Engine::Graph, number, construct));
+        }
         // What this event waited for, besides its own strand.
         let waited_for = match op {
             Op::Join(other) => self.ends.get(&other).copied(),
@@ -269,6 +221,7 @@ impl Builder {
             | Op::NewPromise(_)
             | Op::Alloc(_)
             | Op::Free(_) => {}
+            // Accesses do not come here, and the engine does not order the others.
             Op::Read(..)
             | Op::Write(_)
             | Op::AtomicLoad(..)
@@ -277,12 +230,7 @@ impl Builder {
             | Op::AcquireShared(_)
             | Op::ReleaseShared(_)
             | Op::BarrierArrive(_)
-            | Op::BarrierLeave(_) => {
-                return Err(GraphError::CannotOrder {
-                    number,
-                    op: format!("{op:?}"),
-                });
-            }
+            | Op::BarrierLeave(_) => {}
         }
         Ok(node)
     }
@@ -301,99 +249,13 @@ impl Builder {
         before
     }
 
-    /// The accesses to each location that more than one strand touches, those of one node at one
-    /// place together.
-    fn shared_locations(&self) -> Vec<Vec<Group>> {
-        let mut accesses = self.accesses.clone();
-        accesses.sort_unstable();
-        accesses.dedup_by(|later, group| {
-            let place = |group: &Group| (group.location, group.node, group.site, group.kind);
-            let same = place(later) == place(group);
-            if same {
-                group.count += later.count;
-            }
-            same
-        });
-        accesses
-            .chunk_by(|a, b| a.location == b.location)
-            .filter(|groups| groups.iter().any(|g| g.strand != groups[0].strand))
-            .map(<[Group]>::to_vec)
-            .collect()
+    fn races(&mut self) -> Races {
+        let mut closure = None;
+        let accesses = std::mem::take(&mut self.accesses);
+        pairs::races(accesses, true, |a, b| {
+            // If nothing is shared, nobody asks for it.
+            let before = closure.get_or_insert_with(|| self.closure());
+            before[b].contains(a)
+        })
     }
-
-    fn races(&self) -> (Vec<Race>, u64) {
-        let shared = self.shared_locations();
-        // Nothing to race, nothing to order.
-        let before = match shared.is_empty() {
-            true => Vec::new(),
-            false => self.closure(),
-        };
-        let ordered = |a: Node, b: Node| before[a.max(b)].contains(a.min(b));
-        let mut races = Vec::new();
-        let mut left_out = 0;
-        let mut looked_at = 0;
-        for groups in shared {
-            let mut found: FxHashMap<_, Race> = FxHashMap::default();
-            let nodes: Vec<&[Group]> = groups.chunk_by(|a, b| a.node == b.node).collect();
-            for (index, node) in nodes.iter().enumerate() {
-                for other in &nodes[..index] {
-                    let same_strand = node[0].strand == other[0].strand;
-                    if same_strand || ordered(node[0].node, other[0].node) {
-                        continue;
-                    }
-                    let enough = found.len() >= MAX_RACES || looked_at >= MAX_LOOKED_AT;
-                    if enough && !found.is_empty() {
-                        left_out += conflicting_pairs(node, other);
-                        continue;
-                    }
-                    looked_at += node.len() * other.len();
-                    add_races(node, other, &mut found);
-                }
-            }
-            races.extend(found.into_values());
-        }
-        races.sort_by_key(|race| (race.second.event, race.first.event));
-        (races, left_out)
-    }
-}
-
-/// Adds the races between the accesses of two nodes that nothing orders.
-fn add_races(
-    node: &[Group],
-    other: &[Group],
-    found: &mut FxHashMap<[(Site, AccessKind); 2], Race>,
-) {
-    for group in node {
-        for other in other.iter().filter(|other| group.conflicts_with(other)) {
-            let mut places = [(group.site, group.kind), (other.site, other.kind)];
-            places.sort();
-            let mut pair = [group.access(), other.access()];
-            pair.sort();
-            let [first, second] = pair;
-            let race = found.entry(places).or_insert(Race {
-                location: group.location,
-                first,
-                second,
-                count: 0,
-            });
-            race.count += group.count * other.count;
-            if (second.event, first.event) < (race.second.event, race.first.event) {
-                (race.first, race.second) = (first, second);
-            }
-        }
-    }
-}
-
-/// How many pairs of accesses of two nodes conflict.
-fn conflicting_pairs(node: &[Group], other: &[Group]) -> u64 {
-    let count = |node: &[Group], kind| {
-        let groups = node.iter().filter(|group| group.kind == kind);
-        groups.map(|group| group.count).sum::<u64>()
-    };
-    let (reads, writes) = (
-        count(node, AccessKind::Read),
-        count(node, AccessKind::Write),
-    );
-    let other_writes = count(other, AccessKind::Write);
-    writes * (count(other, AccessKind::Read) + other_writes) + reads * other_writes
 }

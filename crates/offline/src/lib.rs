@@ -1,6 +1,19 @@
 //! Checking a recorded execution.
 //!
-//! An engine reads an [`Execution`](deadheat_model::Execution) and reports its races. There is one
-//! so far: [`graph`](mod@graph), the yardstick for all others.
+//! An [`Engine`] reads an [`Execution`](deadheat_model::Execution) and gives its [`Findings`]:
+//! - [`graph`](mod@graph), the naive closure of the computation graph: the yardstick for all others;
+//! - [`esp_bags`], a depth-first walk over `async` and `finish`;
+//! - [`replay`], which feeds the execution to the engines of `online`: [`replay::spd3`] and
+//!   [`replay::drdp`].
+//!
+//! To add one is a file, and its lines in [`Engine`].
 
+mod by_strand;
+mod engine;
+pub mod esp_bags;
 pub mod graph;
+mod pairs;
+pub mod replay;
+
+pub use engine::{Engine, EngineError, Findings};
+pub use pairs::{MAX_RACES, Node};

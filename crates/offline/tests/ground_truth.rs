@@ -5,15 +5,17 @@
 //!
 //! `DEADHEAT_PROGRAMS` says how many programs of each family to try (`make soak`: very many).
 
+mod random;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::RangeInclusive;
 
-use deadheat_lang::random::{self, Family, Recipe};
-use deadheat_lang::syntax::ast;
 use deadheat_lang::{Ending, Exploration, ExploreOptions, Program, Schedule, Value};
 use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand, Tables, Validator};
+use deadheat_offline::Engine;
 use deadheat_offline::graph::{self, Graph};
+
+use random::{on_random_programs, on_tiny_programs, programs_per_family};
 
 /// A race, by what makes it the same race in another schedule.
 type RaceKey = (String, (Site, AccessKind), (Site, AccessKind));
@@ -28,55 +30,6 @@ struct Truth {
     endless: bool,
     /// Who failed, where, how.
     errors: BTreeSet<(String, Site, String)>,
-}
-
-fn programs_per_family() -> u64 {
-    let given = std::env::var("DEADHEAT_PROGRAMS").ok();
-    given.and_then(|n| n.parse().ok()).unwrap_or(400)
-}
-
-/// Calls `disagreement` on random programs of every family, and on as many without discipline; a
-/// disagreement is reported with its seed and a minimised program.
-fn on_random_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<String>) {
-    on_programs(salt, Family::recipe, 3..=14, disagreement);
-}
-
-/// As [`on_random_programs`], with programs small enough for brute force.
-fn on_tiny_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<String>) {
-    let tiny = |family: Family| Recipe {
-        size: 2..=5,
-        ..family.recipe()
-    };
-    on_programs(salt, tiny, 3..=9, disagreement);
-}
-
-fn on_programs(
-    salt: u64,
-    recipe: impl Fn(Family) -> Recipe,
-    wild: RangeInclusive<u32>,
-    mut disagreement: impl FnMut(&Program) -> Option<String>,
-) {
-    for kind in Family::ALL.map(Some).into_iter().chain([None]) {
-        for seed in 0..programs_per_family() {
-            let mut rng = fastrand::Rng::with_seed(salt.wrapping_mul(1 << 32) + seed);
-            let tree = match kind {
-                Some(family) => random::program(&recipe(family), &mut rng),
-                None => random::wild_program(wild.clone(), &mut rng),
-            };
-            let program = parse(&tree);
-            if disagreement(&program).is_some() {
-                let fails = |tree: &ast::Program| disagreement(&parse(tree)).is_some();
-                let small = random::shrink(&tree, fails);
-                let why = disagreement(&parse(&small)).unwrap_or_default();
-                panic!("{kind:?}, seed {seed}:\n{small}\n{why}");
-            }
-        }
-    }
-}
-
-fn parse(tree: &ast::Program) -> Program {
-    let text = tree.to_string();
-    Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn key(location: String, a: (Site, AccessKind), b: (Site, AccessKind)) -> RaceKey {
@@ -373,7 +326,7 @@ fn a_recorded_run_runs_the_same_again() {
 fn race_free_programs_of_asyncs_and_promises_are_deterministic() {
     let (mut race_free, mut deadlocking) = (0u64, 0u64);
     on_random_programs(7, |program| {
-        let by_program = |c: &deadheat_lang::Construct| c.orders_alike_in_every_schedule();
+        let by_program = |c: &deadheat_model::Construct| c.orders_alike_in_every_schedule();
         if !program.constructs().iter().all(by_program) {
             return None;
         }
@@ -404,14 +357,15 @@ fn race_free_programs_of_asyncs_and_promises_are_deterministic() {
 fn one_race_free_schedule_speaks_for_all_where_no_lock_is() {
     let mut race_free = 0u64;
     on_random_programs(8, |program| {
-        let by_program = |c: &deadheat_lang::Construct| c.orders_alike_in_every_schedule();
+        let by_program = |c: &deadheat_model::Construct| c.orders_alike_in_every_schedule();
         if !program.constructs().iter().all(by_program) {
             return None;
         }
         for schedule in [Schedule::DepthFirst, Schedule::Random(3)] {
             let run = program.run(&schedule, 10_000).unwrap();
             let cut_short = matches!(run.ending, Ending::Error(_) | Ending::StillRunning);
-            if cut_short || !races_of(&run.execution).is_empty() {
+            let engine = Engine::fitting(program.constructs()).unwrap();
+            if cut_short || !engine.check(&run.execution).unwrap().races.is_empty() {
                 continue;
             }
             race_free += 1;

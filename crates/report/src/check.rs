@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use deadheat_lang::{
-    Construct, Ending, ErrorKind, Exploration, ExploredAccess, Run, RuntimeError, Waiting, WaitsFor,
+    Ending, ErrorKind, Exploration, ExploredAccess, Run, RuntimeError, Waiting, WaitsFor,
 };
-use deadheat_model::{AccessKind, Race, RacingAccess, Site, SourcePosition, Strand, Tables};
+use deadheat_model::{
+    AccessKind, Construct, Event, Op, Race, RacingAccess, Site, SourcePosition, Strand, Tables,
+};
+use deadheat_offline::{Engine, Findings};
 use serde::Serialize;
 
 use crate::guarantee;
@@ -26,8 +29,15 @@ pub struct CheckReport {
     pub engine: &'static str,
     /// The races of the run.
     pub races: Vec<RaceReport>,
-    /// How many racing pairs of accesses are in none of `races`, there being so many.
-    pub races_left_out: u64,
+    /// Whether `races` are all of the run's races: of a location that has very many, some are left
+    /// out.
+    pub races_complete: bool,
+    /// How many tasks and threads the run started.
+    pub tasks: u64,
+    /// How often one of them waited for others: ends of `finish`, `get`s and `join`s.
+    pub joins: u64,
+    /// How many reads and writes of shared memory it made.
+    pub accesses: u64,
     /// How many events the run had.
     pub events: usize,
     /// How many of them the engine judged, from the first.
@@ -42,19 +52,6 @@ pub struct CheckReport {
     pub explored: Option<ExploredReport>,
     /// What all this proves.
     pub guarantee: String,
-}
-
-/// What an engine found in a run.
-#[derive(Clone, Debug)]
-pub struct Judgement<'r> {
-    /// The engine's name.
-    pub engine: &'static str,
-    /// What it found.
-    pub races: &'r [Race],
-    /// How many racing pairs of accesses are in none of `races`.
-    pub left_out: u64,
-    /// How many of the run's events it judged.
-    pub judged: usize,
 }
 
 /// A race of the run.
@@ -178,11 +175,12 @@ impl CheckReport {
         program: impl Into<String>,
         constructs: &[Construct],
         run: &Run,
-        judgement: &Judgement,
+        engine: Engine,
+        findings: &Findings,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.tables;
-        let races = judgement.races.iter();
+        let races = findings.races.iter();
         let races: Vec<RaceReport> = races.map(|race| race_report(race, tables)).collect();
         let names = Names::of_tables(tables);
         let (mut deadlock, mut error) = (None, None);
@@ -214,14 +212,23 @@ impl CheckReport {
             explored.error_possible |= matches!(run.ending, Ending::Error(_));
             explored
         });
+        let count = |kind: &dyn Fn(&Event) -> bool| {
+            let events = run.execution.events.iter();
+            events.filter(|event| kind(event)).count() as u64
+        };
         let mut report = CheckReport {
             program: program.into(),
             constructs: constructs.iter().map(|c| c.word()).collect(),
-            engine: judgement.engine,
+            engine: engine.name(),
             races,
-            races_left_out: judgement.left_out,
+            races_complete: findings.complete,
+            tasks: tables.strands.len() as u64 - 1,
+            joins: count(&|event| {
+                matches!(event.op(), Op::FinishEnd(_) | Op::Get(_) | Op::Join(_))
+            }),
+            accesses: count(&|event| event.access().is_some()),
             events: run.execution.events.len(),
-            judged_events: judgement.judged,
+            judged_events: findings.judged,
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,

@@ -1,7 +1,7 @@
 //! The sentence that says what a check proves, and no more.
 
-use deadheat_lang::{Construct, Ending, MAX_SCHEDULES, Run};
-use deadheat_model::StrandKind;
+use deadheat_lang::{Ending, MAX_SCHEDULES, Run};
+use deadheat_model::{Construct, StrandKind};
 
 use crate::check::{CheckReport, ExploredReport};
 
@@ -83,15 +83,6 @@ fn of_exploration(explored: &ExploredReport) -> String {
 }
 
 fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
-    let strands = &run.execution.tables.strands;
-    let threads = strands.iter().filter(|s| s.kind == StrandKind::Thread);
-    let threads = threads.count() as u64;
-    let tasks = strands.len() as u64 - 1 - threads;
-    let tasks = match (tasks, threads) {
-        (tasks, 0) => counted(tasks, "task"),
-        (0, threads) => counted(threads, "thread"),
-        _ => format!("{}, {}", counted(tasks, "task"), counted(threads, "thread")),
-    };
     // What orders strands by the schedule's choice rather than the program's.
     let choosing: Vec<&str> = constructs
         .iter()
@@ -111,10 +102,12 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             counted(report.racy_locations.len() as u64, "racy location")
         ),
         (Ending::Finished, true) if choosing.is_empty() => format!(
-            "race-free and deterministic for this input, under every schedule ({tasks}, no locks)"
+            "race-free and deterministic for this input, under every schedule ({})",
+            covered(report, constructs, run)
         ),
         (Ending::Deadlock(_), true) if choosing.is_empty() => format!(
-            "race-free for this input, and every schedule ends in this deadlock ({tasks}, no locks)"
+            "race-free for this input, and every schedule ends in this deadlock ({})",
+            covered(report, constructs, run)
         ),
         (ending, true) => format!(
             "no race in this schedule{}; {} can take another order in others: `--explore` visits \
@@ -126,6 +119,32 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             listed(&choosing)
         ),
     }
+}
+
+/// What a sentence about every schedule speaks of: `async, finish: 4 tasks, 1 join, 9 accesses; no
+/// locks`.
+fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    let words: Vec<&str> = constructs
+        .iter()
+        .map(|construct| construct.word())
+        .collect();
+    let strands = run.execution.tables.strands.iter();
+    let threads = strands.filter(|s| s.kind == StrandKind::Thread).count() as u64;
+    let tasks = report.tasks - threads;
+    let mut counts = Vec::new();
+    if tasks > 0 || threads == 0 {
+        counts.push(counted(tasks, "task"));
+    }
+    if threads > 0 {
+        counts.push(counted(threads, "thread"));
+    }
+    counts.push(counted(report.joins, "join"));
+    counts.push(match report.accesses {
+        1 => "1 access".to_string(),
+        n => format!("{} accesses", grouped(n)),
+    });
+    let colon = if words.is_empty() { "" } else { ": " };
+    format!("{}{colon}{}; no locks", words.join(", "), counts.join(", "))
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -10,6 +10,6 @@ mod text;
 
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
-    Judgement, RaceReport, Shown, WaitingReport,
+    RaceReport, Shown, WaitingReport,
 };
 pub use text::Renderer;

@@ -91,9 +91,8 @@ impl<'s> Renderer<'s> {
                 counted(hidden, "more race")
             );
         }
-        if report.races_left_out > 0 {
-            let left_out = counted(report.races_left_out, "more racing pair");
-            text += &format!("{left_out} of accesses, not looked into\n");
+        if !report.races_complete {
+            text += "these locations race in more places than were looked into\n";
         }
         text + &format!("{}: {}\n", self.path, report.guarantee)
     }

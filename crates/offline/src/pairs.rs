@@ -1,0 +1,136 @@
+//! All pairs of places that race, once it is known who comes before whom.
+//!
+//! Accesses are put together by location, node (a run of accesses of one strand that nothing
+//! interrupts), place and kind; then every two nodes that touch a location are compared.
+
+use deadheat_model::{AccessKind, EventNumber, Location, Race, RacingAccess, Site, Strand};
+use rustc_hash::FxHashMap;
+
+/// The most races that are kept of one location.
+pub const MAX_RACES: usize = 1000;
+
+/// How many pairs are compared, all locations together, before each location is left at the races
+/// it has.
+const MAX_COMPARED: usize = 50_000_000;
+
+/// A node's number. Nodes are numbered in the order of the execution.
+pub type Node = usize;
+
+/// Accesses of one node to one location at one place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group {
+    pub(crate) location: Location,
+    pub(crate) node: Node,
+    pub(crate) site: Site,
+    pub(crate) kind: AccessKind,
+    pub(crate) strand: Strand,
+    pub(crate) first: EventNumber,
+    pub(crate) count: u64,
+}
+
+impl Group {
+    fn access(&self) -> RacingAccess {
+        RacingAccess {
+            event: self.first,
+            strand: self.strand,
+            site: self.site,
+            kind: self.kind,
+        }
+    }
+
+    fn conflicts_with(&self, other: &Group) -> bool {
+        self.kind == AccessKind::Write || other.kind == AccessKind::Write
+    }
+}
+
+/// The races among some accesses.
+pub(crate) struct Races {
+    /// One for each location and pair of places, in the order of the second access.
+    pub(crate) found: Vec<Race>,
+    /// Whether these are all.
+    pub(crate) complete: bool,
+}
+
+/// Finds the races among accesses, given whether a node comes before one with a higher number. A
+/// location that races has at least one, unless comparing all its accesses takes too long and
+/// `must_find` says that this is no reason to go on.
+pub(crate) fn races(
+    accesses: Vec<Group>,
+    must_find: bool,
+    mut before: impl FnMut(Node, Node) -> bool,
+) -> Races {
+    let mut races = Races {
+        found: Vec::new(),
+        complete: true,
+    };
+    let mut compared = 0;
+    for groups in by_location(accesses) {
+        let mut found: FxHashMap<_, Race> = FxHashMap::default();
+        let nodes: Vec<&[Group]> = groups.chunk_by(|a, b| a.node == b.node).collect();
+        'location: for (index, node) in nodes.iter().enumerate() {
+            for other in &nodes[..index] {
+                let enough = found.len() >= MAX_RACES || compared >= MAX_COMPARED;
+                if enough && !(must_find && found.is_empty()) {
+                    races.complete = false;
+                    break 'location;
+                }
+                compared += 1;
+                let same_strand = node[0].strand == other[0].strand;
+                if !same_strand && !before(other[0].node, node[0].node) {
+                    compared += node.len() * other.len();
+                    add_races(node, other, &mut found);
+                }
+            }
+        }
+        races.found.extend(found.into_values());
+    }
+    races
+        .found
+        .sort_by_key(|race| (race.second.event, race.first.event));
+    races
+}
+
+/// The accesses to each location that more than one strand touches.
+fn by_location(mut accesses: Vec<Group>) -> Vec<Vec<Group>> {
+    accesses.sort_unstable();
+    accesses.dedup_by(|later, group| {
+        let place = |group: &Group| (group.location, group.node, group.site, group.kind);
+        let same = place(later) == place(group);
+        if same {
+            group.count += later.count;
+        }
+        same
+    });
+    accesses
+        .chunk_by(|a, b| a.location == b.location)
+        .filter(|groups| groups.iter().any(|g| g.strand != groups[0].strand))
+        .map(<[Group]>::to_vec)
+        .collect()
+}
+
+/// Adds the races between the accesses of two nodes that nothing orders.
+fn add_races(
+    node: &[Group],
+    other: &[Group],
+    found: &mut FxHashMap<[(Site, AccessKind); 2], Race>,
+) {
+    for group in node {
+        for other in other.iter().filter(|other| group.conflicts_with(other)) {
+            let mut places = [(group.site, group.kind), (other.site, other.kind)];
+            places.sort();
+            let mut pair = [group.access(), other.access()];
+            pair.sort();
+            let [first, second] = pair;
+            let race = found.entry(places).or_insert(Race {
+                location: group.location,
+                first,
+                second,
+                count: 0,
+            });
+            race.count += group.count * other.count;
+            if (second.event, first.event) < (race.second.event, race.first.event) {
+                (race.first, race.second) = (first, second);
+            }
+        }
+    }
+}

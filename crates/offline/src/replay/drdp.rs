@@ -1,0 +1,69 @@
+//! A recorded execution under [DRDP](deadheat_online::drdp).
+
+use std::collections::BTreeSet;
+
+use deadheat_model::{Execution, Location};
+use deadheat_online::Shadow;
+use deadheat_online::drdp::{Checker, History};
+use deadheat_order::{Search, Structure};
+
+use super::{Earlier, Racy, all_races, each_access};
+use crate::engine::{Engine, EngineError, Findings};
+
+/// Judges an execution.
+pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
+    let (racy, _) = run(execution, Checker::default())?;
+    all_races(execution, Engine::Drdp, &racy)
+}
+
+/// What DRDP did, for those who measure it.
+#[derive(Debug)]
+pub struct Account {
+    /// The locations that race, as the engine by itself sees them.
+    pub racy: BTreeSet<Location>,
+    /// Who came before whom.
+    pub structure: Structure,
+    /// The searches made.
+    pub search: Search,
+    /// The most reads kept of one location.
+    pub most_readers: usize,
+}
+
+/// Judges an execution with a given checker; tells what that took.
+pub fn account(execution: &Execution, checker: Checker) -> Result<Account, EngineError> {
+    let (racy, mut account) = run(execution, checker)?;
+    account.racy = racy.into_keys().collect();
+    Ok(account)
+}
+
+fn run(execution: &Execution, mut checker: Checker) -> Result<(Racy, Account), EngineError> {
+    let mut shadow = Shadow::<History>::default();
+    let mut racy = Racy::new();
+    let mut most_readers = 0;
+    let strands = each_access(execution, Engine::Drdp, |strands, task, event, number| {
+        if let Some(access) = event.access() {
+            let location = access.location;
+            let history = shadow.cell_mut(location);
+            let structure = &strands.structure;
+            checker.access(
+                structure,
+                task,
+                location,
+                access.kind,
+                history,
+                |conflict| {
+                    let earlier = Earlier::Conflict(conflict);
+                    racy.entry(location).or_insert((number, earlier));
+                },
+            );
+            most_readers = most_readers.max(history.readers());
+        }
+    })?;
+    let account = Account {
+        racy: BTreeSet::new(),
+        structure: strands.structure,
+        search: checker.search,
+        most_readers,
+    };
+    Ok((racy, account))
+}

@@ -1,0 +1,221 @@
+//! DRDP (drdp-ecoop23, section 4): exact checking of programs with `async`, `finish`, futures,
+//! promises and threads, in whatever order the program ran.
+//!
+//! Simple model: for each location, the last write and all reads since; a new access races with
+//! those that conflict with it and do not come before it in the computation graph.
+//!
+//! The idea: the tree answers most questions of order. What it leaves open is searched for through
+//! the joins that the tree does not know, from the latest backwards (see
+//! [`Joins`](deadheat_order::Joins), which is where this differs from the paper: the paper's joins
+//! have no time, and its shortcut for tasks that are still active is wrong; see docs/errata.md).
+//!
+//! Guarantee: every conflict reported is a race. A location has a conflict reported if and only if
+//! it has a race in this execution; no conflict at all means that no schedule has a race.
+//!
+//! Space: one write, and the reads since that no later read covers. A read covers those that come
+//! before it: whatever is parallel to one of them is parallel to it. Covered ones are thrown out
+//! whenever as many have been added as were left the last time, which costs little for each read;
+//! so there are never more than twice as many as the tree leaves uncovered (and a few).
+//!
+//! Cost: a read asks about one earlier access, a write about all that are kept. Asking is what the
+//! tree costs, or a search through the joins made since.
+
+use deadheat_model::{AccessKind, Location};
+use deadheat_order::{Search, Step, Structure, Task, Traversal};
+use smallvec::SmallVec;
+
+use crate::{Conflict, Recent, Relations};
+
+/// An access that is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Kept {
+    step: Step,
+    /// The time of joins when it was made: no earlier join matters to it.
+    time: u32,
+}
+
+/// How many reads are kept before any is looked at again.
+const FEW: usize = 8;
+
+/// What is kept of a location's past.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    writer: Kept,
+    readers: SmallVec<[Kept; 2]>,
+    /// How many readers there may be before covered ones are thrown out.
+    limit: u32,
+}
+
+impl History {
+    /// How many reads are kept.
+    pub fn readers(&self) -> usize {
+        self.readers.len()
+    }
+}
+
+/// What checking needs beside the cells.
+#[derive(Clone, Debug, Default)]
+pub struct Checker {
+    relations: Relations,
+    recent: Recent,
+    /// Searches made, and what they looked at.
+    pub search: Search,
+}
+
+impl Checker {
+    /// Searches joins in a given order.
+    pub fn searching(traversal: Traversal) -> Checker {
+        Checker {
+            search: Search::new(traversal),
+            ..Checker::default()
+        }
+    }
+
+    /// Checks even what needs no check, to measure what leaving it out saves.
+    pub fn checking_everything() -> Checker {
+        Checker {
+            recent: Recent::disabled(),
+            ..Checker::default()
+        }
+    }
+
+    /// Checks an access; calls `report` with each earlier one it is found to race with.
+    #[inline]
+    pub fn access(
+        &mut self,
+        structure: &Structure,
+        task: &Task,
+        location: Location,
+        kind: AccessKind,
+        history: &mut History,
+        report: impl FnMut(Conflict),
+    ) {
+        if self.recent.covers(task.step(), location, kind) {
+            return;
+        }
+        match kind {
+            AccessKind::Read => self.read(structure, task, history, report),
+            AccessKind::Write => self.write(structure, task, history, report),
+        }
+    }
+
+    fn read(
+        &mut self,
+        structure: &Structure,
+        task: &Task,
+        history: &mut History,
+        mut report: impl FnMut(Conflict),
+    ) {
+        let writer = history.writer;
+        if writer.step == task.step() {
+            return;
+        }
+        if !self.precedes(structure, writer, task) {
+            report(Conflict {
+                step: writer.step,
+                kind: AccessKind::Write,
+            });
+        }
+        let kept = Kept {
+            step: task.step(),
+            time: structure.joins.now(),
+        };
+        match history.readers.last_mut() {
+            Some(last) if last.step == kept.step => {}
+            // A task that reads again and again, alone.
+            Some(last) if self.tree_precedes(structure, last.step, kept.step) => *last = kept,
+            _ => {
+                history.readers.push(kept);
+                if history.readers.len() > FEW.max(history.limit as usize) {
+                    self.throw_out_covered(structure, task, &mut history.readers);
+                    history.limit = 2 * history.readers.len() as u32;
+                }
+            }
+        }
+    }
+
+    fn write(
+        &mut self,
+        structure: &Structure,
+        task: &Task,
+        history: &mut History,
+        mut report: impl FnMut(Conflict),
+    ) {
+        let writer = history.writer;
+        if writer.step == task.step() && history.readers.is_empty() {
+            return;
+        }
+        let mut check = |earlier: Kept, kind| {
+            if !self.precedes(structure, earlier, task) {
+                let step = earlier.step;
+                report(Conflict { step, kind });
+            }
+        };
+        check(writer, AccessKind::Write);
+        for &reader in &history.readers {
+            check(reader, AccessKind::Read);
+        }
+        history.readers = SmallVec::new();
+        history.limit = 0;
+        history.writer = Kept {
+            step: task.step(),
+            time: structure.joins.now(),
+        };
+    }
+
+    /// Keeps the reads that no other one covers by the tree, and that do not come before what `task`
+    /// does now. The latest read, which is `task`'s, stays.
+    ///
+    /// By the tree, a comes before b if a is to the left of b, and would be so, too, if every
+    /// `async` were moved behind all that follows it: two total orders. So, from right to left, it
+    /// is enough to compare each read with the one that is last in the second order so far.
+    fn throw_out_covered(
+        &mut self,
+        structure: &Structure,
+        task: &Task,
+        readers: &mut SmallVec<[Kept; 2]>,
+    ) {
+        readers.sort_unstable_by(|a, b| {
+            // The same step twice: the later time is the better one to keep.
+            match a.step == b.step {
+                true => a.time.cmp(&b.time),
+                false => match self.relations.of(&structure.tree, a.step, b.step).left {
+                    true => std::cmp::Ordering::Less,
+                    false => std::cmp::Ordering::Greater,
+                },
+            }
+        });
+        let mut kept: SmallVec<[Kept; 2]> = SmallVec::new();
+        for &reader in readers.iter().rev() {
+            let covered = kept
+                .last()
+                .is_some_and(|last| self.tree_precedes(structure, reader.step, last.step));
+            if !covered {
+                kept.push(reader);
+            }
+        }
+        kept.retain(|reader| {
+            reader.step == task.step() || !self.precedes(structure, *reader, task)
+        });
+        *readers = kept;
+    }
+
+    /// Whether an earlier access comes before what a task does now.
+    #[inline]
+    fn precedes(&mut self, structure: &Structure, earlier: Kept, task: &Task) -> bool {
+        earlier.step.is_none()
+            || self.tree_precedes(structure, earlier.step, task.step())
+            || self.search.finds(
+                &structure.tree,
+                &structure.joins,
+                earlier.step,
+                earlier.time,
+                task.known(),
+            )
+    }
+
+    #[inline]
+    fn tree_precedes(&mut self, structure: &Structure, a: Step, b: Step) -> bool {
+        a == b || self.relations.of(&structure.tree, a, b).precedes()
+    }
+}

@@ -1,0 +1,33 @@
+//! Checking while the program runs: what each access costs.
+//!
+//! An engine is a small cell of memory for each location of the program and what is done to it on
+//! every access, given the [`Step`](deadheat_order::Step) that the access belongs to:
+//! - [`spd3`] for programs of `async` and `finish`: 16 bytes a location, checked by many threads at
+//!   once without locks;
+//! - [`drdp`] for programs with futures, promises and threads as well.
+//!
+//! [`Shadow`] finds a location's cell; [`Recent`] recognises accesses that need no check because
+//! their step has made the same one before; [`Relations`] remembers what the tree said. Nothing here
+//! prints, panics, or (on an access that is no race) takes a lock.
+
+pub mod drdp;
+mod recent;
+mod relations;
+mod shadow;
+pub mod spd3;
+
+use deadheat_model::AccessKind;
+use deadheat_order::Step;
+
+pub use recent::Recent;
+pub use relations::Relations;
+pub use shadow::Shadow;
+
+/// An earlier access that the one being checked races with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// The step it belongs to.
+    pub step: Step,
+    /// Whether it read or wrote.
+    pub kind: AccessKind,
+}

@@ -1,0 +1,70 @@
+//! Accesses that need no check: the same step has made the same one before.
+//!
+//! Within one step, the second read of a location, or a read after a write, or a second write,
+//! cannot find a race that the first did not leave to be found: whoever touches the location in
+//! between is parallel to the step, and meets the first access. So it is enough to remember, in a
+//! small table with one place for each of a few locations, which step was here last and whether it
+//! wrote. A table belongs to one thread that runs tasks; forgetting is harmless.
+//!
+//! Cost: an index, a load of 16 bytes, two comparisons.
+
+use deadheat_model::{AccessKind, Location};
+use deadheat_order::Step;
+
+const ENTRIES: usize = 256;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Recent {
+    entries: Box<[Entry; ENTRIES]>,
+    enabled: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    location: Location,
+    step: Step,
+    kind: AccessKind,
+}
+
+impl Default for Recent {
+    fn default() -> Recent {
+        let nothing = Entry {
+            location: Location(0),
+            step: Step::NONE,
+            kind: AccessKind::Read,
+        };
+        Recent {
+            entries: Box::new([nothing; ENTRIES]),
+            enabled: true,
+        }
+    }
+}
+
+impl Recent {
+    /// Never recognises anything: what the table saves is measured against this.
+    pub fn disabled() -> Recent {
+        Recent {
+            enabled: false,
+            ..Recent::default()
+        }
+    }
+
+    /// Whether a step's access needs no check. If it does, it is taken to be made now.
+    #[inline]
+    pub fn covers(&mut self, step: Step, location: Location, kind: AccessKind) -> bool {
+        let entry = &mut self.entries[location.0 as usize % ENTRIES];
+        if entry.location == location
+            && entry.step == step
+            && (entry.kind == AccessKind::Write || kind == AccessKind::Read)
+        {
+            return self.enabled;
+        }
+        *entry = Entry {
+            location,
+            step,
+            kind,
+        };
+        false
+    }
+}

@@ -1,0 +1,37 @@
+//! Who came first, as pure data structures.
+//!
+//! - [`Tree`] is the dynamic program structure tree of `async` and `finish`: many tasks add to it at
+//!   once, and it says of any two [`Step`]s whether they may happen in parallel.
+//! - [`Joins`] holds what the tree cannot: which task has waited for what by a promise, a future or a
+//!   thread. Tree and joins together are the [`Structure`], which orders any two steps of a program
+//!   without locks.
+//! - [`Bags`] tell, on a depth-first walk, what is parallel to the point reached. They are made of
+//!   [`DisjointSets`].
+//!
+//! ```
+//! use deadheat_order::Tree;
+//!
+//! let tree = Tree::new();
+//! let mut main = tree.root()?;
+//! tree.begin_finish(&mut main)?;
+//! let child = tree.spawn(&mut main)?;
+//! assert!(tree.parallel(child.step(), main.step()));
+//! tree.end_finish(&mut main);
+//! assert!(tree.precedes(child.step(), main.step()));
+//! # Ok::<(), deadheat_order::Full>(())
+//! ```
+
+mod arena;
+mod bags;
+mod joins;
+mod sets;
+mod structure;
+pub mod sync;
+mod tree;
+
+pub use arena::Full;
+pub use bags::{Bags, Member, ParallelBag};
+pub use joins::{Joins, Knowledge, Known, Search, Signal, Traversal};
+pub use sets::DisjointSets;
+pub use structure::{Gathered, Structure, Task};
+pub use tree::{Place, Relation, Step, Tree};

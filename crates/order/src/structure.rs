@@ -1,0 +1,122 @@
+//! The order of a program of tasks, futures, promises and threads: the tree, the joins beside it, and
+//! how each construct adds to them.
+//!
+//! Guarantee: a step comes before another in the computation graph if and only if the tree says so,
+//! or a search through what the other's task knew then finds it.
+
+use crate::arena::Full;
+use crate::joins::{Joins, Knowledge, Known, Signal};
+use crate::tree::{Place, Step, Tree};
+
+/// A running task or thread: where it stands, and what it knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    place: Place,
+    knowledge: Knowledge,
+}
+
+impl Task {
+    /// The step it is in.
+    #[inline]
+    pub fn step(&self) -> Step {
+        self.place.step()
+    }
+
+    /// What it knows beside the tree.
+    #[inline]
+    pub fn known(&self) -> Known {
+        self.knowledge.now
+    }
+}
+
+/// What the tasks inside an open `finish` had learnt when they ended.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered(Vec<Known>);
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct Structure {
+    /// What `async` and `finish` order.
+    pub tree: Tree,
+    /// What everything else orders.
+    pub joins: Joins,
+}
+
+impl Structure {
+    /// Nothing has happened.
+    pub fn new() -> Structure {
+        Structure::default()
+    }
+
+    /// The first task begins.
+    pub fn main(&self) -> Result<Task, Full> {
+        Ok(Task {
+            place: self.tree.root()?,
+            knowledge: Knowledge::default(),
+        })
+    }
+
+    /// A task starts a task.
+    pub fn spawn(&self, task: &mut Task) -> Result<Task, Full> {
+        Ok(Task {
+            place: self.tree.spawn(&mut task.place)?,
+            knowledge: task.knowledge.inherit(),
+        })
+    }
+
+    /// A task starts a thread, which no `finish` waits for.
+    pub fn fork(&self, task: &mut Task) -> Result<Task, Full> {
+        let mut thread = self.main()?;
+        let signal = self.signal(task)?;
+        self.joins.join(&mut thread.knowledge, signal)?;
+        // What it learns at its start is not news to whoever waits for it.
+        thread.knowledge = thread.knowledge.inherit();
+        Ok(thread)
+    }
+
+    /// A task enters a `finish`.
+    pub fn begin_finish(&self, task: &mut Task) -> Result<Gathered, Full> {
+        self.tree.begin_finish(&mut task.place)?;
+        Ok(Gathered::default())
+    }
+
+    /// A task leaves its innermost `finish`, everything inside having ended.
+    pub fn end_finish(&self, task: &mut Task, finish: Gathered) -> Result<(), Full> {
+        self.tree.end_finish(&mut task.place);
+        for known in finish.0 {
+            self.joins.merge(&mut task.knowledge, known)?;
+        }
+        Ok(())
+    }
+
+    /// A task ends, inside a `finish` or nowhere.
+    pub fn end(&self, task: &Task, finish: Option<&mut Gathered>) -> Signal {
+        if let Some(finish) = finish
+            && task.knowledge.has_grown()
+        {
+            finish.0.push(task.known());
+        }
+        Signal {
+            step: task.step(),
+            known: task.known(),
+        }
+    }
+
+    /// A task sets a promise.
+    pub fn signal(&self, task: &mut Task) -> Result<Signal, Full> {
+        let signal = self.end(task, None);
+        self.tree.cut(&mut task.place)?;
+        Ok(signal)
+    }
+
+    /// A task has waited for a promise, a future or a thread.
+    pub fn join(&self, task: &mut Task, signal: Signal) -> Result<(), Full> {
+        self.joins.join(&mut task.knowledge, signal)?;
+        self.tree.cut(&mut task.place)
+    }
+
+    /// How many bytes all this takes.
+    pub fn bytes(&self) -> usize {
+        self.tree.bytes() + self.joins.bytes()
+    }
+}

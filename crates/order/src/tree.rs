@@ -1,0 +1,384 @@
+//! The dynamic program structure tree (spd3-pldi12, section 3): which steps may happen in parallel.
+//!
+//! A *step* is a run of events of one task in which it starts nothing and waits for nothing. Simple
+//! model: an ordered tree whose leaves are the steps and whose inner nodes are the `async`s and
+//! `finish`es they lie in. Of two steps, look at the children of their lowest common ancestor that
+//! they lie under: the two are parallel if and only if the left one of these is an `async`
+//! (Theorem 1). Tests compare with a tree that does exactly this, walking both paths to the root.
+//!
+//! The clever version:
+//! - Only inner nodes are stored, 16 bytes each. A node gives rise to two steps, the first one inside
+//!   it and the one that follows it, and a step's number is its node's number and a bit. So a task
+//!   costs 16 bytes, and a step 32 bits to name.
+//! - A node knows its parent and one ancestor further up, chosen so that any ancestor can be found
+//!   in O(log depth) (a skew-binary skip list). Two nodes of equal depth jump equally far, so both
+//!   sides climb together.
+//! - Nodes never change. A task adds its nodes alone, so adding needs no lock, and the answer to a
+//!   query never changes either: it can be remembered.
+//!
+//! Two additions to the paper. *Cuts* end a step without starting anything: what a promise orders
+//! begins or ends there. And there can be several trees: a thread, which no `finish` waits for,
+//! begins one of its own. Steps of different trees are parallel as far as trees are concerned.
+//!
+//! Cost: adding O(1); a query O(log depth), and O(1) for steps of one scope or of a parent and its
+//! child.
+
+use std::cmp::Ordering;
+
+use crate::arena::{Arena, Full, MAX_RECORDS};
+
+/// A step's number. 0 stands for no step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Step(pub u32);
+
+impl Step {
+    /// No step.
+    pub const NONE: Step = Step(0);
+
+    fn inside(node: Node) -> Step {
+        Step(node.0 << 1 | 1)
+    }
+
+    fn after(node: Node) -> Step {
+        Step(node.0 << 1)
+    }
+
+    /// Whether there is no step.
+    pub fn is_none(self) -> bool {
+        self == Step::NONE
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Node(u32);
+
+/// What an inner node is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// The first of a tree: nothing follows it.
+    Root,
+    /// What is inside runs in parallel with what follows.
+    Async,
+    /// What is inside comes before what follows.
+    Finish,
+    /// Nothing is inside.
+    Cut,
+}
+
+/// An inner node, unpacked.
+#[derive(Clone, Copy, Debug)]
+struct Inner {
+    parent: Node,
+    /// An ancestor further up: as far up as the parent's jump and that one's jump together if these
+    /// are equally long, the parent if not. A root's is itself.
+    jump: Node,
+    depth: u32,
+    kind: Kind,
+    /// Which child of its parent it is, from 1.
+    ordinal: u32,
+}
+
+const DEPTH_BITS: u32 = 30;
+
+/// What a root has for a parent.
+const NO_PARENT: Node = Node(MAX_RECORDS);
+
+impl Inner {
+    fn pack(self) -> [u64; 2] {
+        let links = u64::from(self.parent.0) | u64::from(self.jump.0) << 32;
+        let depth = self.depth | (self.kind as u32) << DEPTH_BITS;
+        [links, u64::from(depth) | u64::from(self.ordinal) << 32]
+    }
+
+    #[inline]
+    fn unpack([links, rest]: [u64; 2]) -> Inner {
+        let depth = rest as u32;
+        Inner {
+            parent: Node(links as u32),
+            jump: Node((links >> 32) as u32),
+            depth: depth & ((1 << DEPTH_BITS) - 1),
+            kind: match depth >> DEPTH_BITS {
+                0 => Kind::Root,
+                1 => Kind::Async,
+                2 => Kind::Finish,
+                _ => Kind::Cut,
+            },
+            ordinal: (rest >> 32) as u32,
+        }
+    }
+}
+
+/// Where a task stands in the tree. It goes with the task, whatever thread runs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The innermost `async` or `finish` the task is in.
+    scope: Node,
+    /// How many children that has.
+    children: u32,
+    step: Step,
+}
+
+impl Place {
+    /// The step that the task is in.
+    #[inline]
+    pub fn step(&self) -> Step {
+        self.step
+    }
+}
+
+/// How two different steps stand to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relation {
+    /// Whether neither comes before the other.
+    pub parallel: bool,
+    /// Whether the first is to the left of the second. If they are not parallel, the left one comes
+    /// before the right one.
+    pub left: bool,
+    /// How deep their lowest common ancestor lies; 0 if they are in different trees.
+    pub depth: u32,
+}
+
+impl Relation {
+    /// Whether the first comes before the second.
+    pub fn precedes(&self) -> bool {
+        self.left && !self.parallel
+    }
+}
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct Tree {
+    nodes: Arena,
+}
+
+impl Tree {
+    /// A tree without nodes.
+    pub fn new() -> Tree {
+        Tree::default()
+    }
+
+    /// Begins a tree beside those there are: for the first task, and for a thread.
+    pub fn root(&self) -> Result<Place, Full> {
+        let root = |index| Inner {
+            parent: NO_PARENT,
+            jump: Node(index),
+            depth: 0,
+            kind: Kind::Root,
+            ordinal: 0,
+        };
+        let index = self.nodes.push(|index| root(index).pack())?;
+        Ok(Place::inside(Node(index)))
+    }
+
+    /// The task at `at` starts a task; gives the place where that one begins.
+    pub fn spawn(&self, at: &mut Place) -> Result<Place, Full> {
+        let node = self.add(at, Kind::Async)?;
+        at.step = Step::after(node);
+        Ok(Place::inside(node))
+    }
+
+    /// The task at `at` enters a `finish`.
+    pub fn begin_finish(&self, at: &mut Place) -> Result<(), Full> {
+        *at = Place::inside(self.add(at, Kind::Finish)?);
+        Ok(())
+    }
+
+    /// The task at `at` leaves its innermost `finish`, having waited. Without one, nothing happens.
+    pub fn end_finish(&self, at: &mut Place) {
+        let finish = self.inner(at.scope);
+        if finish.kind == Kind::Finish {
+            *at = Place {
+                scope: finish.parent,
+                // It was the last child: while inside, the task added no others.
+                children: finish.ordinal,
+                step: Step::after(at.scope),
+            };
+        }
+    }
+
+    /// The task at `at` goes on in a new step.
+    pub fn cut(&self, at: &mut Place) -> Result<(), Full> {
+        at.step = Step::after(self.add(at, Kind::Cut)?);
+        Ok(())
+    }
+
+    /// How two different steps stand to each other.
+    pub fn relation(&self, a: Step, b: Step) -> Relation {
+        let (a, b) = (self.leaf(a), self.leaf(b));
+        let (mut u, mut v) = (a.scope, b.scope);
+        if u == v {
+            return Relation {
+                parallel: false,
+                left: a.position < b.position,
+                depth: self.inner(u).depth,
+            };
+        }
+        let (mut in_u, mut in_v) = (self.inner(u), self.inner(v));
+        // Climbs from the deeper scope to just below the depth of the other one.
+        match in_u.depth.cmp(&in_v.depth) {
+            Ordering::Greater => {
+                let child = self.ancestor(u, in_v.depth + 1);
+                let in_child = self.inner(child);
+                if in_child.parent == v {
+                    return self.in_scope(in_child, b.position, true);
+                }
+                (u, in_u) = (in_child.parent, self.inner(in_child.parent));
+            }
+            Ordering::Less => {
+                let child = self.ancestor(v, in_u.depth + 1);
+                let in_child = self.inner(child);
+                if in_child.parent == u {
+                    return self.in_scope(in_child, a.position, false);
+                }
+                (v, in_v) = (in_child.parent, self.inner(in_child.parent));
+            }
+            Ordering::Equal => {}
+        }
+        // Equally deep and different: climbs on both sides until the parents are the same.
+        while in_u.parent != in_v.parent {
+            (u, v) = match in_u.jump == in_v.jump {
+                true => (in_u.parent, in_v.parent),
+                false => (in_u.jump, in_v.jump),
+            };
+            (in_u, in_v) = (self.inner(u), self.inner(v));
+        }
+        if in_u.depth == 0 {
+            return Relation {
+                parallel: true,
+                left: u.0 < v.0,
+                depth: 0,
+            };
+        }
+        let left = in_u.ordinal < in_v.ordinal;
+        let leftmost = if left { in_u } else { in_v };
+        Relation {
+            parallel: leftmost.kind == Kind::Async,
+            left,
+            depth: in_u.depth - 1,
+        }
+    }
+
+    /// Whether neither of two steps comes before the other.
+    pub fn parallel(&self, a: Step, b: Step) -> bool {
+        a != b && self.relation(a, b).parallel
+    }
+
+    /// Whether one step is the other or comes before it.
+    pub fn precedes(&self, a: Step, b: Step) -> bool {
+        a == b || self.relation(a, b).precedes()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len() as usize
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many bytes the tree takes, room for more nodes included.
+    pub fn bytes(&self) -> usize {
+        self.nodes.bytes()
+    }
+
+    /// A step below `child` and one that is a child of `child`'s parent itself, at `position`.
+    /// `first` says whether the one below `child` is the first of the two.
+    fn in_scope(&self, child: Inner, position: u64, first: bool) -> Relation {
+        let child_is_left = child.position() < position;
+        Relation {
+            parallel: child_is_left && child.kind == Kind::Async,
+            left: child_is_left == first,
+            depth: child.depth - 1,
+        }
+    }
+
+    /// The ancestor of a node, or the node itself, at a depth that is not below it.
+    fn ancestor(&self, mut node: Node, depth: u32) -> Node {
+        loop {
+            let inner = self.inner(node);
+            if inner.depth <= depth {
+                return node;
+            }
+            node = match self.depth_of(inner.jump) < depth {
+                true => inner.parent,
+                false => inner.jump,
+            };
+        }
+    }
+
+    fn add(&self, at: &mut Place, kind: Kind) -> Result<Node, Full> {
+        let parent = self.inner(at.scope);
+        if parent.depth + 1 >= 1 << DEPTH_BITS {
+            return Err(Full);
+        }
+        let over = self.inner(parent.jump);
+        let equally_long = parent.depth - over.depth == over.depth - self.depth_of(over.jump);
+        let jump = match equally_long {
+            true => over.jump,
+            false => at.scope,
+        };
+        let node = Inner {
+            parent: at.scope,
+            jump,
+            depth: parent.depth + 1,
+            kind,
+            ordinal: at.children + 1,
+        };
+        let node = Node(self.nodes.push(|_| node.pack())?);
+        at.children += 1;
+        Ok(node)
+    }
+
+    #[inline]
+    fn inner(&self, node: Node) -> Inner {
+        Inner::unpack(self.nodes.get(node.0))
+    }
+
+    #[inline]
+    fn depth_of(&self, node: Node) -> u32 {
+        self.inner(node).depth
+    }
+
+    #[inline]
+    fn leaf(&self, step: Step) -> Leaf {
+        let node = Node(step.0 >> 1);
+        match step.0 & 1 {
+            1 => Leaf {
+                scope: node,
+                position: 0,
+            },
+            _ => {
+                let inner = self.inner(node);
+                Leaf {
+                    scope: inner.parent,
+                    position: inner.position() + 1,
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Where it is among its parent's children, inner nodes and steps.
+    fn position(&self) -> u64 {
+        2 * u64::from(self.ordinal)
+    }
+}
+
+impl Place {
+    fn inside(node: Node) -> Place {
+        Place {
+            scope: node,
+            children: 0,
+            step: Step::inside(node),
+        }
+    }
+}
+
+/// A step as a leaf: what it lies in, and where among that one's children.
+struct Leaf {
+    scope: Node,
+    position: u64,
+}
