@@ -4,7 +4,7 @@ CARGO ?= cargo
 # How many random programs of each kind `make soak` tries; there are seven kinds.
 SOAK ?= 21000
 
-.PHONY: demo test soak bench clean
+.PHONY: demo test loom soak bench clean
 
 ## Builds in release mode and shows the main job: a program, every schedule of it, what can race.
 demo:
@@ -23,10 +23,16 @@ test:
 	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings; \
 	  else echo "clippy is not installed: lints not checked"; fi
 	$(CARGO) test --workspace
+	$(MAKE) --no-print-directory loom
+
+## What threads share, under every interleaving: the same code, built for loom.
+loom:
+	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
+	  -p deadheat-online --test loom
 
 ## Ground truth on very many random programs, in release mode: about ten minutes on two cores.
 soak:
-	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
+	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth --test engines -- --nocapture
 
 ## Measures, and prints tables.
 bench:

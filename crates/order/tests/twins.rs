@@ -299,7 +299,7 @@ fn tree_and_joins_order_what_the_graph_orders() {
         })
     });
     let (mut by_joins, mut unordered) = (0u64, 0u64);
-    for seed in 0..600 {
+    for seed in 0..150 {
         let mut world = World::new(seed);
         let mut searches: Vec<Search> = orders
             .as_flattened()
@@ -329,7 +329,7 @@ fn tree_and_joins_order_what_the_graph_orders() {
         }
     }
     assert!(
-        by_joins > 50_000 && unordered > 50_000,
+        by_joins > 10_000 && unordered > 10_000,
         "{by_joins}, {unordered}"
     );
 }

@@ -29,6 +29,40 @@ pub fn on_tiny_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<
     on_programs(salt, tiny, 3..=9, disagreement);
 }
 
+/// As [`on_random_programs`], with larger programs of the constructs that order alike in every
+/// schedule: too large to explore.
+pub fn on_large_programs(salt: u64, mut disagreement: impl FnMut(&Program) -> Option<String>) {
+    let large = |family: Family| Recipe {
+        strands: 16,
+        size: 8..=60,
+        statements: 5,
+        depth: 6,
+        variables: 4,
+        ..family.recipe()
+    };
+    let with_promises = Recipe {
+        promises: 6,
+        ..large(Family::Promises)
+    };
+    let with_threads = Recipe {
+        threads: true,
+        ..with_promises.clone()
+    };
+    let recipes = [
+        ("async and finish", large(Family::AsyncFinish)),
+        ("shared control", large(Family::SharedControl)),
+        ("promises", with_promises),
+        ("threads", with_threads),
+    ];
+    for (name, recipe) in recipes {
+        for seed in 0..programs_per_family() {
+            let mut rng = rng(salt, seed);
+            let tree = random::program(&recipe, &mut rng);
+            judge(&tree, &format!("{name}, seed {seed}"), &mut disagreement);
+        }
+    }
+}
+
 fn on_programs(
     salt: u64,
     recipe: impl Fn(Family) -> Recipe,
@@ -37,19 +71,30 @@ fn on_programs(
 ) {
     for kind in Family::ALL.map(Some).into_iter().chain([None]) {
         for seed in 0..programs_per_family() {
-            let mut rng = fastrand::Rng::with_seed(salt.wrapping_mul(1 << 32) + seed);
+            let mut rng = rng(salt, seed);
             let tree = match kind {
                 Some(family) => random::program(&recipe(family), &mut rng),
                 None => random::wild_program(wild.clone(), &mut rng),
             };
-            let program = parse(&tree);
-            if disagreement(&program).is_some() {
-                let fails = |tree: &ast::Program| disagreement(&parse(tree)).is_some();
-                let small = random::shrink(&tree, fails);
-                let why = disagreement(&parse(&small)).unwrap_or_default();
-                panic!("{kind:?}, seed {seed}:\n{small}\n{why}");
-            }
+            judge(&tree, &format!("{kind:?}, seed {seed}"), &mut disagreement);
         }
+    }
+}
+
+fn rng(salt: u64, seed: u64) -> fastrand::Rng {
+    fastrand::Rng::with_seed(salt.wrapping_mul(1 << 32) + seed)
+}
+
+fn judge(
+    tree: &ast::Program,
+    name: &str,
+    disagreement: &mut impl FnMut(&Program) -> Option<String>,
+) {
+    if disagreement(&parse(tree)).is_some() {
+        let fails = |tree: &ast::Program| disagreement(&parse(tree)).is_some();
+        let small = random::shrink(tree, fails);
+        let why = disagreement(&parse(&small)).unwrap_or_default();
+        panic!("{name}:\n{small}\n{why}");
     }
 }
 
