@@ -131,10 +131,9 @@ fn walk(execution: &Execution) -> Racy {
     }];
     while let Some(frame) = path.last_mut() {
         let Some(&index) = by_strand.of(frame.strand).get(frame.position) else {
-            // Finishes are still open if the execution was cut short: nothing follows them.
-            for open in finishes.drain(frame.finishes..) {
-                bags.end_finish(frame.task, open);
-            }
+            // Finishes are still open if the execution was cut short: nothing follows them, and what
+            // is inside stays parallel to all that does.
+            finishes.truncate(frame.finishes);
             if let Some(finish) = finishes.last_mut() {
                 bags.end(frame.task, finish);
             }

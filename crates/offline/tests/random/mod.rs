@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use deadheat_lang::Program;
 use deadheat_lang::random::{self, Family, Recipe};
-use deadheat_lang::syntax::ast;
+use deadheat_lang::syntax::{self, ast};
 
 pub fn programs_per_family() -> u64 {
     let given = std::env::var("DEADHEAT_PROGRAMS").ok();
@@ -29,9 +29,23 @@ pub fn on_tiny_programs(salt: u64, disagreement: impl FnMut(&Program) -> Option<
     on_programs(salt, tiny, 3..=9, disagreement);
 }
 
-/// As [`on_random_programs`], with larger programs of the constructs that order alike in every
-/// schedule: too large to explore.
-pub fn on_large_programs(salt: u64, mut disagreement: impl FnMut(&Program) -> Option<String>) {
+/// Which random programs of tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Of `async` and `finish`, of any size.
+    Tasks,
+    /// Of futures, promises and threads as well.
+    All,
+    /// Of all these, small enough to be explored.
+    Small,
+}
+
+/// Calls `disagreement` on random programs of tasks; gives how many families there were.
+pub fn on_programs_of_tasks(
+    salt: u64,
+    kind: Kind,
+    mut disagreement: impl FnMut(&Program) -> Option<String>,
+) -> u64 {
     let large = |family: Family| Recipe {
         strands: 16,
         size: 8..=60,
@@ -44,23 +58,136 @@ pub fn on_large_programs(salt: u64, mut disagreement: impl FnMut(&Program) -> Op
         promises: 6,
         ..large(Family::Promises)
     };
-    let with_threads = Recipe {
+    let with_threads = |recipe: &Recipe| Recipe {
         threads: true,
-        ..with_promises.clone()
+        ..recipe.clone()
     };
-    let recipes = [
-        ("async and finish", large(Family::AsyncFinish)),
-        ("shared control", large(Family::SharedControl)),
-        ("promises", with_promises),
-        ("threads", with_threads),
+    let small_with_threads = with_threads(&Family::Promises.recipe());
+    let large_with_threads = with_threads(&with_promises);
+    // With the kinds they belong to.
+    use Kind::*;
+    let recipes: [(Recipe, &[Kind]); 8] = [
+        (Family::AsyncFinish.recipe(), &[Tasks, All, Small]),
+        (Family::SharedControl.recipe(), &[Tasks, All, Small]),
+        (large(Family::AsyncFinish), &[Tasks, All]),
+        (large(Family::SharedControl), &[Tasks, All]),
+        (Family::Promises.recipe(), &[All, Small]),
+        (small_with_threads, &[All, Small]),
+        (with_promises, &[All]),
+        (large_with_threads, &[All]),
     ];
-    for (name, recipe) in recipes {
+    let mut families = 0;
+    for (recipe, _) in recipes.iter().filter(|(_, kinds)| kinds.contains(&kind)) {
+        families += 1;
         for seed in 0..programs_per_family() {
-            let mut rng = rng(salt, seed);
-            let tree = random::program(&recipe, &mut rng);
-            judge(&tree, &format!("{name}, seed {seed}"), &mut disagreement);
+            let tree = random::program(recipe, &mut rng(salt, seed));
+            judge(
+                &tree,
+                &format!("{recipe:?}, seed {seed}"),
+                &mut disagreement,
+            );
         }
     }
+    if kind != Tasks {
+        families += 1;
+        for seed in 0..programs_per_family() {
+            let size = if kind == Small { 4..=10 } else { 6..=40 };
+            let tree = heedless_program(size, &mut rng(salt, seed));
+            judge(&tree, &format!("heedless, seed {seed}"), &mut disagreement);
+        }
+    }
+    families
+}
+
+/// Tasks that set and get promises, each set at most once, wherever it comes to mind. Much of it
+/// deadlocks; what runs before is ordered in ways that nobody would write on purpose.
+fn heedless_program(size: RangeInclusive<u32>, rng: &mut fastrand::Rng) -> ast::Program {
+    struct Writer<'r> {
+        rng: &'r mut fastrand::Rng,
+        text: String,
+        promises: u32,
+        to_set: Vec<u32>,
+        budget: u32,
+        /// Few, so that one race does not hide that another one is missed.
+        accesses: u32,
+        names: u32,
+        /// Whether to use futures and threads as well.
+        all: bool,
+    }
+
+    impl Writer<'_> {
+        fn block(&mut self, depth: u32) {
+            for _ in 0..self.rng.u32(1..=4) {
+                if self.budget == 0 {
+                    return;
+                }
+                self.budget -= 1;
+                self.names += 1;
+                let name = self.names;
+                match self.rng.u32(..20) {
+                    0..3 if self.accesses > 0 => {
+                        self.accesses -= 1;
+                        self.text += &match self.rng.bool() {
+                            true => "x = 1; ".to_string(),
+                            false => format!("let v{name} = x; "),
+                        };
+                    }
+                    3..7 if depth > 0 => self.inside("async {", depth),
+                    7..9 if depth > 0 => self.inside("finish {", depth),
+                    9 if depth > 0 && self.all => {
+                        self.text += &format!("let f{name} = future {{ ");
+                        self.block(depth - 1);
+                        self.text += "}; ";
+                        if self.rng.bool() {
+                            self.block(depth - 1);
+                            self.text += &format!("f{name}.get; ");
+                        }
+                    }
+                    10 if depth > 0 && self.all => self.inside(&format!("fork t{name} {{"), depth),
+                    11..16 => {
+                        let promise = self.rng.u32(..self.promises);
+                        self.text += &format!("p{promise}.get; ");
+                    }
+                    _ => {
+                        if let Some(promise) = self.to_set.pop() {
+                            self.text += &format!("p{promise}.set; ");
+                        }
+                    }
+                }
+            }
+        }
+
+        fn inside(&mut self, opening: &str, depth: u32) {
+            self.text += opening;
+            self.text += " ";
+            self.block(depth - 1);
+            self.text += "} ";
+        }
+    }
+
+    let promises = rng.u32(1..=5);
+    let mut to_set: Vec<u32> = (0..promises).collect();
+    rng.shuffle(&mut to_set);
+    let mut writer = Writer {
+        budget: rng.u32(size),
+        accesses: rng.u32(2..=4),
+        all: rng.bool(),
+        rng,
+        text: String::new(),
+        promises,
+        to_set,
+        names: 0,
+    };
+    while writer.budget > 0 {
+        writer.block(4);
+    }
+    // What nobody has set, main sets in the end: fewer deadlocks.
+    for promise in writer.to_set {
+        writer.text += &format!("p{promise}.set; ");
+    }
+    let declared: String = (0..promises).map(|p| format!("promise p{p}; ")).collect();
+    let text = format!("shared x; {declared} proc main() {{ {} }}", writer.text);
+    syntax::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn on_programs(

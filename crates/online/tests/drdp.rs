@@ -1,0 +1,154 @@
+//! What DRDP keeps: the reads that nothing covers, and not many more.
+
+#![cfg(not(loom))]
+
+use deadheat_model::{AccessKind, Location};
+use deadheat_online::drdp::{Checker, History};
+use deadheat_order::{Signal, Structure, Task};
+
+/// One location.
+#[derive(Default)]
+struct World {
+    structure: Structure,
+    checker: Checker,
+    history: History,
+    races: usize,
+    /// The most reads that were kept at any time.
+    most: usize,
+}
+
+impl World {
+    fn read(&mut self, task: &Task) {
+        self.access(task, AccessKind::Read);
+    }
+
+    fn write(&mut self, task: &Task) {
+        self.access(task, AccessKind::Write);
+        assert_eq!(
+            self.history.readers(),
+            0,
+            "a write covers all reads before it"
+        );
+    }
+
+    fn access(&mut self, task: &Task, kind: AccessKind) {
+        let (structure, history) = (&self.structure, &mut self.history);
+        let races = &mut self.races;
+        let report = |_| *races += 1;
+        self.checker
+            .access(structure, task, Location(0), kind, history, report);
+        self.most = self.most.max(self.history.readers());
+    }
+
+    /// The task goes on in a new step.
+    fn go_on(&mut self, task: &mut Task) -> Signal {
+        self.structure.signal(task).unwrap()
+    }
+}
+
+#[test]
+fn of_a_task_that_reads_in_every_step_one_read_is_kept() {
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    for _ in 0..1000 {
+        world.read(&main);
+        world.go_on(&mut main);
+    }
+    assert_eq!(world.most, 1);
+}
+
+/// No task's read covers another task's, but each covers its own earlier ones.
+#[test]
+fn of_many_tasks_that_read_in_turn_about_one_read_each_is_kept() {
+    for tasks in [1, 3, 10, 100] {
+        let mut world = World::default();
+        let mut main = world.structure.main().unwrap();
+        let mut running: Vec<Task> = (0..tasks)
+            .map(|_| world.structure.spawn(&mut main).unwrap())
+            .collect();
+        for _ in 0..200 {
+            for task in &mut running {
+                world.read(task);
+                world.go_on(task);
+            }
+        }
+        assert!(world.most <= 2 * tasks + 9, "{tasks} tasks: {}", world.most);
+        world.write(&main);
+        // A task whose last two reads are kept is reported twice.
+        assert!((tasks..=2 * tasks + 9).contains(&world.races));
+    }
+}
+
+#[test]
+fn reads_before_a_finish_are_covered_by_those_behind_it() {
+    const TASKS: usize = 50;
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    for _ in 0..40 {
+        let mut finish = world.structure.begin_finish(&mut main).unwrap();
+        for _ in 0..TASKS {
+            let task = world.structure.spawn(&mut main).unwrap();
+            world.read(&task);
+            world.structure.end(&task, Some(&mut finish));
+        }
+        world.structure.end_finish(&mut main, finish).unwrap();
+    }
+    assert!(world.most <= 2 * TASKS + 9, "{}", world.most);
+    world.write(&main);
+    assert_eq!(world.races, 0);
+}
+
+/// The tree does not know that one round comes before the next: promises do.
+#[test]
+fn reads_before_a_barrier_of_promises_are_covered_by_those_behind_it() {
+    const TASKS: usize = 20;
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    let mut running: Vec<Task> = (0..TASKS)
+        .map(|_| world.structure.spawn(&mut main).unwrap())
+        .collect();
+    let mut passed: Option<Signal> = None;
+    for _ in 0..40 {
+        let mut signals = Vec::new();
+        for task in &mut running {
+            if let Some(passed) = passed {
+                world.structure.join(task, passed).unwrap();
+            }
+            // In every round by tasks that end, so that the tree orders none of them with the next.
+            let reader = world.structure.spawn(task).unwrap();
+            world.read(&reader);
+            signals.push(world.structure.end(&reader, None));
+        }
+        for signal in signals {
+            world.structure.join(&mut main, signal).unwrap();
+        }
+        passed = Some(world.go_on(&mut main));
+    }
+    assert!(world.most <= 2 * TASKS + 9, "{}", world.most);
+    world.write(&main);
+    assert_eq!(world.races, 0);
+}
+
+/// Reads that nothing orders must all be kept: a later write can be ordered with any of them alone.
+#[test]
+fn a_write_behind_all_parallel_reads_but_one_races_with_that_one() {
+    const TASKS: usize = 300;
+    for missing in [0, 17, TASKS - 1] {
+        let mut world = World::default();
+        let mut main = world.structure.main().unwrap();
+        let signals: Vec<Signal> = (0..TASKS)
+            .map(|_| {
+                let task = world.structure.spawn(&mut main).unwrap();
+                world.read(&task);
+                world.structure.end(&task, None)
+            })
+            .collect();
+        for (index, &signal) in signals.iter().enumerate() {
+            if index != missing {
+                world.structure.join(&mut main, signal).unwrap();
+            }
+        }
+        world.write(&main);
+        assert_eq!(world.races, 1, "without {missing}");
+    }
+}
