@@ -252,7 +252,7 @@ impl Builder {
     fn races(&mut self) -> Races {
         let mut closure = None;
         let accesses = std::mem::take(&mut self.accesses);
-        pairs::races(accesses, true, |a, b| {
+        pairs::races(accesses, true, |a, b, _| {
             // If nothing is shared, nobody asks for it.
             let before = closure.get_or_insert_with(|| self.closure());
             before[b].contains(a)

@@ -51,13 +51,13 @@ pub(crate) struct Races {
     pub(crate) complete: bool,
 }
 
-/// Finds the races among accesses, given whether a node comes before one with a higher number. A
-/// location that races has at least one, unless comparing all its accesses takes too long and
+/// Finds the races among accesses, given whether a node comes before one with a higher number; `before`
+/// adds to what has been compared if it has to look at more than these two. A location that races has at least one, unless comparing all its accesses takes too long and
 /// `must_find` says that this is no reason to go on.
 pub(crate) fn races(
     accesses: Vec<Group>,
     must_find: bool,
-    mut before: impl FnMut(Node, Node) -> bool,
+    mut before: impl FnMut(Node, Node, &mut usize) -> bool,
 ) -> Races {
     let mut races = Races {
         found: Vec::new(),
@@ -76,7 +76,7 @@ pub(crate) fn races(
                 }
                 compared += 1;
                 let same_strand = node[0].strand == other[0].strand;
-                if !same_strand && !before(other[0].node, node[0].node) {
+                if !same_strand && !before(other[0].node, node[0].node, &mut compared) {
                     compared += node.len() * other.len();
                     add_races(node, other, &mut found);
                 }

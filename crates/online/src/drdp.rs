@@ -21,7 +21,7 @@
 //! tree costs, or a search through the joins made since.
 
 use deadheat_model::{AccessKind, Location};
-use deadheat_order::{Search, Step, Structure, Task, Traversal};
+use deadheat_order::{Question, Search, Step, Structure, Task};
 use smallvec::SmallVec;
 
 use crate::{Conflict, Recent, Relations};
@@ -44,6 +44,8 @@ pub struct History {
     readers: SmallVec<[Kept; 2]>,
     /// How many readers there may be before covered ones are thrown out.
     limit: u32,
+    /// The last step found to come behind the writer: a milestone on the way from there.
+    behind_writer: Step,
 }
 
 impl History {
@@ -63,10 +65,10 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Searches joins in a given order.
-    pub fn searching(traversal: Traversal) -> Checker {
+    /// Searches joins in a way of one's own, to measure what that costs.
+    pub fn searching(search: Search) -> Checker {
         Checker {
-            search: Search::new(traversal),
+            search,
             ..Checker::default()
         }
     }
@@ -110,11 +112,12 @@ impl Checker {
         if writer.step == task.step() {
             return;
         }
-        if !self.precedes(structure, writer, task) {
-            report(Conflict {
+        match self.precedes(structure, writer, history.behind_writer, task) {
+            true => history.behind_writer = task.step(),
+            false => report(Conflict {
                 step: writer.step,
                 kind: AccessKind::Write,
-            });
+            }),
         }
         let kept = Kept {
             step: task.step(),
@@ -145,72 +148,62 @@ impl Checker {
         if writer.step == task.step() && history.readers.is_empty() {
             return;
         }
-        let mut check = |earlier: Kept, kind| {
-            if !self.precedes(structure, earlier, task) {
+        let mut check = |earlier: Kept, milestone, kind| {
+            if !self.precedes(structure, earlier, milestone, task) {
                 let step = earlier.step;
                 report(Conflict { step, kind });
             }
         };
-        check(writer, AccessKind::Write);
+        check(writer, history.behind_writer, AccessKind::Write);
         for &reader in &history.readers {
-            check(reader, AccessKind::Read);
+            check(reader, Step::NONE, AccessKind::Read);
         }
-        history.readers = SmallVec::new();
-        history.limit = 0;
-        history.writer = Kept {
-            step: task.step(),
-            time: structure.joins.now(),
+        *history = History {
+            writer: Kept {
+                step: task.step(),
+                time: structure.joins.now(),
+            },
+            ..History::default()
         };
     }
 
     /// Keeps the reads that no other one covers by the tree, and that do not come before what `task`
     /// does now. The latest read, which is `task`'s, stays.
-    ///
-    /// By the tree, a comes before b if a is to the left of b, and would be so, too, if every
-    /// `async` were moved behind all that follows it: two total orders. So, from right to left, it
-    /// is enough to compare each read with the one that is last in the second order so far.
     fn throw_out_covered(
         &mut self,
         structure: &Structure,
         task: &Task,
         readers: &mut SmallVec<[Kept; 2]>,
     ) {
-        readers.sort_unstable_by(|a, b| {
-            // The same step twice: the later time is the better one to keep.
-            match a.step == b.step {
-                true => a.time.cmp(&b.time),
-                false => match self.relations.of(&structure.tree, a.step, b.step).left {
-                    true => std::cmp::Ordering::Less,
-                    false => std::cmp::Ordering::Greater,
-                },
-            }
+        let mut kept = std::mem::take(readers).into_vec();
+        structure.tree.keep_last(&mut kept, |kept| kept.step);
+        kept.retain(|&reader| {
+            reader.step == task.step() || !self.precedes(structure, reader, Step::NONE, task)
         });
-        let mut kept: SmallVec<[Kept; 2]> = SmallVec::new();
-        for &reader in readers.iter().rev() {
-            let covered = kept
-                .last()
-                .is_some_and(|last| self.tree_precedes(structure, reader.step, last.step));
-            if !covered {
-                kept.push(reader);
-            }
-        }
-        kept.retain(|reader| {
-            reader.step == task.step() || !self.precedes(structure, *reader, task)
-        });
-        *readers = kept;
+        *readers = SmallVec::from_vec(kept);
     }
 
-    /// Whether an earlier access comes before what a task does now.
+    /// Whether an earlier access comes before what a task does now; perhaps a milestone is known
+    /// that it comes before.
     #[inline]
-    fn precedes(&mut self, structure: &Structure, earlier: Kept, task: &Task) -> bool {
+    fn precedes(
+        &mut self,
+        structure: &Structure,
+        earlier: Kept,
+        milestone: Step,
+        task: &Task,
+    ) -> bool {
         earlier.step.is_none()
             || self.tree_precedes(structure, earlier.step, task.step())
             || self.search.finds(
                 &structure.tree,
                 &structure.joins,
-                earlier.step,
-                earlier.time,
-                task.known(),
+                Question {
+                    step: earlier.step,
+                    since: earlier.time,
+                    milestone,
+                    known: task.known(),
+                },
             )
     }
 

@@ -16,17 +16,13 @@
 //! - at the end of a `finish`, the lists of the tasks inside that have joined something are hooked
 //!   in.
 //!
-//! Whether step a comes before step b is then a search backwards from what b's task knows now. As
-//! cells are numbered in order of time, and a path from a only uses joins made after a, the search
-//! never looks at a cell older than a. That, too, is not in the paper.
+//! Whether step a comes before step b is then a search backwards from what b's task knows now.
+//! [`Search`] says how.
 //!
-//! Cost: 16 bytes a join, O(1) to add; a query looks at the joins made since a at most once each, and
-//! asks the tree about each of them.
-
-use std::collections::VecDeque;
+//! Cost: 16 bytes a join, O(1) to add.
 
 use crate::arena::{Arena, Full};
-use crate::tree::{Step, Tree};
+use crate::tree::Step;
 
 /// What a task knows at one time: a pointer into its list of joins, 0 if it has none. Later
 /// knowledge has a larger number.
@@ -72,15 +68,15 @@ pub struct Signal {
 
 /// A cell of a list of joins.
 #[derive(Clone, Copy, Debug)]
-struct Join {
+pub(crate) struct Join {
     /// The step that was waited for; none where another list is hooked in.
-    step: Step,
+    pub(crate) step: Step,
     /// What that step's task knew, or the list that is hooked in.
-    known: Known,
+    pub(crate) known: Known,
     /// The cell behind this one.
-    rest: Known,
+    pub(crate) rest: Known,
     /// Whether the cells behind this one were made by an ancestor.
-    last_of_task: bool,
+    pub(crate) last_of_task: bool,
 }
 
 /// See the [module](self).
@@ -133,7 +129,7 @@ impl Joins {
     }
 
     #[inline]
-    fn cell(&self, index: u32) -> Join {
+    pub(crate) fn cell(&self, index: u32) -> Join {
         let [of, list] = self.cells.get(index);
         Join {
             step: Step(of as u32),
@@ -141,164 +137,5 @@ impl Joins {
             rest: Known(list as u32),
             last_of_task: list >> 32 != 0,
         }
-    }
-}
-
-/// In which order a search looks at joins (drdp-ecoop23, section 4.4.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Traversal {
-    /// All joins of one task before those of the tasks it joined; otherwise a joined task's first.
-    pub breadth_first: bool,
-    /// A task's joins from the latest to the first; otherwise from the first to the latest.
-    pub newest_first: bool,
-    /// Whether joins older than what is searched for are left aside.
-    pub since: bool,
-}
-
-impl Default for Traversal {
-    fn default() -> Traversal {
-        Traversal {
-            breadth_first: true,
-            newest_first: true,
-            since: true,
-        }
-    }
-}
-
-/// What searches for paths through joins keep between them: memory, and counts.
-#[derive(Clone, Debug, Default)]
-pub struct Search {
-    traversal: Traversal,
-    /// The number of the search that last saw a cell, by the cell's index.
-    seen: Vec<u32>,
-    queue: VecDeque<Join>,
-    /// The lists still to be walked for one task, and where in `walked` each begins.
-    lists: VecDeque<Known>,
-    walked: Vec<Join>,
-    /// How many searches there were.
-    pub searches: u32,
-    /// How many joined steps they asked the tree about.
-    pub visited: u64,
-    /// The most that one of them asked about.
-    pub most_visited: u64,
-}
-
-impl Search {
-    /// Searches in a given order.
-    pub fn new(traversal: Traversal) -> Search {
-        Search {
-            traversal,
-            ..Search::default()
-        }
-    }
-
-    /// Whether a step at which the time was `since` comes before what a task knows: whether there
-    /// is a path to it through joins. The tree alone is not asked.
-    pub fn finds(
-        &mut self,
-        tree: &Tree,
-        joins: &Joins,
-        step: Step,
-        since: u32,
-        known: Known,
-    ) -> bool {
-        let since = match self.traversal.since {
-            true => since,
-            false => 0,
-        };
-        if known.0 <= since {
-            return false;
-        }
-        self.begin(joins);
-        let before = self.visited;
-        let found = self.path(tree, joins, step, since, known);
-        self.most_visited = self.most_visited.max(self.visited - before);
-        found
-    }
-
-    fn begin(&mut self, joins: &Joins) {
-        self.seen.resize(joins.now() as usize, 0);
-        if self.searches == u32::MAX {
-            self.seen.fill(0);
-            self.searches = 0;
-        }
-        self.searches += 1;
-        self.queue.clear();
-    }
-
-    fn path(&mut self, tree: &Tree, joins: &Joins, step: Step, since: u32, known: Known) -> bool {
-        // Where nothing else is asked first, a join is asked about as soon as it is seen.
-        let at_once = self.traversal.breadth_first && self.traversal.newest_first;
-        let mut known = known;
-        loop {
-            if self.walk(tree, joins, step, since, known, at_once) {
-                return true;
-            }
-            let next = match self.traversal.breadth_first {
-                true => self.queue.pop_front(),
-                false => self.queue.pop_back(),
-            };
-            let Some(join) = next else { return false };
-            if !at_once && self.ask(tree, step, join) {
-                return true;
-            }
-            known = join.known;
-        }
-    }
-
-    fn ask(&mut self, tree: &Tree, step: Step, join: Join) -> bool {
-        self.visited += 1;
-        tree.precedes(step, join.step)
-    }
-
-    /// Adds the joins of one task, and of its ancestors before it, to the queue. Says whether one of
-    /// them answers the search, if they are asked at once.
-    fn walk(
-        &mut self,
-        tree: &Tree,
-        joins: &Joins,
-        step: Step,
-        since: u32,
-        known: Known,
-        at_once: bool,
-    ) -> bool {
-        self.walked.clear();
-        self.lists.clear();
-        self.lists.push_back(known);
-        while let Some(mut at) = self.lists.pop_front() {
-            let begin = self.walked.len();
-            while at.0 > since {
-                let index = at.0 - 1;
-                let seen = &mut self.seen[index as usize];
-                if *seen == self.searches {
-                    break;
-                }
-                *seen = self.searches;
-                let join = joins.cell(index);
-                match join.step.is_none() {
-                    true => self.lists.push_back(join.known),
-                    false => {
-                        if at_once && self.ask(tree, step, join) {
-                            return true;
-                        }
-                        self.walked.push(join);
-                    }
-                }
-                at = join.rest;
-                if join.last_of_task {
-                    self.lists.push_back(at);
-                    break;
-                }
-            }
-            if !self.traversal.newest_first {
-                self.walked[begin..].reverse();
-            }
-        }
-        match self.traversal.breadth_first {
-            true => self.queue.extend(self.walked.drain(..)),
-            // The last one put in is the first one taken out.
-            false => self.queue.extend(self.walked.drain(..).rev()),
-        }
-        false
     }
 }

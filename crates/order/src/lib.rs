@@ -24,6 +24,7 @@
 mod arena;
 mod bags;
 mod joins;
+mod search;
 mod sets;
 mod structure;
 pub mod sync;
@@ -31,7 +32,8 @@ mod tree;
 
 pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
-pub use joins::{Joins, Knowledge, Known, Search, Signal, Traversal};
+pub use joins::{Joins, Knowledge, Known, Signal};
+pub use search::{Question, Search, Traversal};
 pub use sets::DisjointSets;
 pub use structure::{Gathered, Structure, Task};
 pub use tree::{Place, Relation, Step, Tree};

@@ -3,8 +3,8 @@
 #![cfg(not(loom))]
 
 use deadheat_order::{
-    Bags, DisjointSets, Joins, Knowledge, Known, Member, ParallelBag, Place, Search, Signal, Step,
-    Traversal, Tree,
+    Bags, DisjointSets, Joins, Knowledge, Known, Member, ParallelBag, Place, Question, Search,
+    Signal, Step, Traversal, Tree,
 };
 use fastrand::Rng;
 
@@ -290,23 +290,16 @@ fn the_tree_says_what_the_drawn_tree_says() {
 #[test]
 fn tree_and_joins_order_what_the_graph_orders() {
     let orders = [true, false].map(|breadth_first| {
-        [true, false].map(|newest_first| {
-            [true, false].map(|since| Traversal {
-                breadth_first,
-                newest_first,
-                since,
-            })
+        [true, false].map(|newest_first| Traversal {
+            breadth_first,
+            newest_first,
         })
     });
-    let (mut by_joins, mut unordered) = (0u64, 0u64);
+    let (mut by_joins, mut unordered, mut gathered) = (0u64, 0u64, 0u64);
     for seed in 0..150 {
         let mut world = World::new(seed);
-        let mut searches: Vec<Search> = orders
-            .as_flattened()
-            .as_flattened()
-            .iter()
-            .map(|&order| Search::new(order))
-            .collect();
+        let mut searches = vec![Search::default()];
+        searches.extend(orders.as_flattened().iter().map(|&o| Search::as_printed(o)));
         for _ in 0..80 {
             world.act(true);
             for task in world.tasks.iter().filter(|task| !task.ended) {
@@ -318,20 +311,67 @@ fn tree_and_joins_order_what_the_graph_orders() {
                         continue;
                     }
                     for search in &mut searches {
-                        let known = task.knowledge.now;
-                        let found = search.finds(&world.tree, &world.joins, *step, *since, known);
+                        let question = Question {
+                            step: *step,
+                            since: *since,
+                            milestone: Step::NONE,
+                            known: task.knowledge.now,
+                        };
+                        let found = search.finds(&world.tree, &world.joins, question);
                         assert_eq!(found, expected, "seed {seed}: {step:?} and {number:?}");
                     }
+                    // With what is known to come behind it, and may be on the way.
+                    let behind = world
+                        .steps
+                        .iter()
+                        .filter(|other| other.2.get(index) == Some(&true));
+                    let milestone = behind
+                        .map(|other| other.0)
+                        .next_back()
+                        .unwrap_or(Step::NONE);
+                    let question = Question {
+                        step: *step,
+                        since: *since,
+                        milestone,
+                        known: task.knowledge.now,
+                    };
+                    let found = Search::default().finds(&world.tree, &world.joins, question);
+                    assert_eq!(found, expected, "seed {seed}: {step:?} and {number:?}");
                     by_joins += u64::from(expected);
                     unordered += u64::from(!expected);
                 }
             }
         }
+        gathered += searches[0].gathered;
     }
-    assert!(
-        by_joins > 10_000 && unordered > 10_000,
-        "{by_joins}, {unordered}"
+    println!(
+        "{by_joins} ordered by joins, {unordered} by nothing; frontiers from {gathered} joins"
     );
+    assert!(by_joins > 10_000 && unordered > 10_000 && gathered > 10_000);
+}
+
+#[test]
+fn what_is_kept_as_last_is_what_comes_before_nothing() {
+    for seed in 0..200 {
+        let mut world = World::new(seed);
+        for _ in 0..60 {
+            world.act(seed % 2 == 0);
+        }
+        let mut steps: Vec<Step> = world.steps.iter().map(|step| step.0).collect();
+        world.rng.shuffle(&mut steps);
+        steps.truncate(20);
+        let tree = &world.tree;
+        let comes_before = |a: &Step| steps.iter().any(|b| a != b && tree.precedes(*a, *b));
+        let mut expected: Vec<Step> = steps.clone();
+        expected.retain(|step| !comes_before(step));
+        expected.sort();
+        let mut found = steps.clone();
+        found.extend_from_slice(&steps[..5]);
+        tree.keep_last(&mut found, |&step| step);
+        assert!(found.windows(2).all(|w| tree.relation(w[0], w[1]).left));
+        found.sort();
+        assert_eq!(found, expected, "seed {seed}");
+    }
 }
 
 #[test]

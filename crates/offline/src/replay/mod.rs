@@ -18,7 +18,7 @@ use deadheat_model::{
     Strand,
 };
 use deadheat_online::Conflict;
-use deadheat_order::{Gathered, Known, Search, Signal, Step, Structure, Task};
+use deadheat_order::{Gathered, Known, Question, Search, Signal, Step, Structure, Task};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError, Findings};
@@ -262,10 +262,21 @@ pub(crate) fn all_races(
     })?;
     let structure = &strands.structure;
     let mut search = Search::default();
-    let races = pairs::races(accesses, false, |a, b| {
+    let races = pairs::races(accesses, false, |a, b, compared| {
         let ((a, _, since), (b, known, _)) = (nodes[a], nodes[b]);
-        structure.tree.precedes(a, b)
-            || search.finds(&structure.tree, &structure.joins, a, since, known)
+        if structure.tree.precedes(a, b) {
+            return true;
+        }
+        let before = search.work();
+        let question = Question {
+            step: a,
+            since,
+            milestone: Step::NONE,
+            known,
+        };
+        let found = search.finds(&structure.tree, &structure.joins, question);
+        *compared += (search.work() - before) as usize;
+        found
     });
     findings.races = races.found;
     findings.complete = races.complete;
