@@ -1,0 +1,133 @@
+//! How costs grow with depth, tasks, joins and readers: a row for each factor of ten.
+
+use deadheat_online::drdp::Checker;
+
+use super::{Growing, Subject, Twins, drdp};
+use crate::kernels::joins::{chain, gather, pipeline};
+use crate::kernels::tasks::{flat, nest, readers};
+use crate::recording::{Recording, accesses};
+
+const ENGINES: [Subject; 3] = [Subject::EspBags, Subject::Spd3, Subject::Drdp];
+
+/// Prints the tables.
+pub fn print() {
+    depth(false);
+    depth(true);
+    tasks();
+    joins_nearby();
+    joins_far_away();
+    joins_gathered();
+    many_readers();
+}
+
+/// Always as many tasks, in nests that are deeper and fewer.
+fn depth(finishes: bool) {
+    const TASKS: usize = 200_000;
+    let title = match finishes {
+        true => "Depth, tasks and finishes in turn (a level is both): ns for each access",
+        false => "Depth, tasks only: ns for each access",
+    };
+    let mut table = Growing::new(title, "levels", &ENGINES.map(Subject::name));
+    for depth in [10, 100, 1000, 10_000] {
+        let twins = Twins::new(|r| nest(r, depth, TASKS / depth, finishes));
+        table.row(depth, &ENGINES.map(|engine| twins.measure(engine).1));
+    }
+}
+
+fn tasks() {
+    let columns = ["esp-bags: task", "access", "spd3: task", "access"];
+    let columns: Vec<&str> = columns
+        .into_iter()
+        .chain(["drdp: task", "access"])
+        .collect();
+    let title = "Tasks in one loop, 8 writes to own and 8 reads of shared elements each: ns";
+    let mut table = Growing::new(title, "tasks", &columns);
+    for tasks in [1000, 10_000, 100_000, 1_000_000] {
+        let twins = Twins::new(|r| flat(r, tasks, 8, 8));
+        let values = ENGINES.map(|engine| {
+            let (task, access) = twins.measure(engine);
+            [task, access]
+        });
+        table.row(tasks, values.as_flattened());
+    }
+}
+
+const SEARCH_COLUMNS: [&str; 4] = ["ns/access", "searches", "visited/search", "most visited"];
+
+fn joins_nearby() {
+    let title = "Joins, a pipeline of 11 stages, reading what was just waited for: drdp";
+    let mut table = Growing::new(title, "joins", &SEARCH_COLUMNS);
+    for joins in [100, 1000, 10_000, 100_000, 1_000_000] {
+        let twins = Twins::new(|r| pipeline(r, 11, joins / 10));
+        let (_, access) = twins.measure(Subject::Drdp);
+        let search = drdp(&twins.full, Checker::default()).search;
+        let searches = f64::from(search.searches);
+        let average = search.visited as f64 / searches;
+        table.row(
+            joins,
+            &[access, searches, average, search.most_visited as f64],
+        );
+    }
+}
+
+/// Beside reading from the task before, a hundred tasks read from the first one.
+fn joins_far_away() {
+    const FAR: usize = 100;
+    let title = "Joins, a chain of tasks, 100 of which read what the first one wrote: drdp";
+    let columns = ["ns/far read", "visited/far read", "ns/visited"];
+    let mut table = Growing::new(title, "joins", &columns);
+    for joins in [100, 1000, 10_000, 100_000, 1_000_000] {
+        let [near, far] = [0, FAR].map(|far| Recording::of(|r| chain(r, joins + 1, far)));
+        let reads = (accesses(&far) - accesses(&near)) as f64;
+        let time = Subject::Drdp.time(&far) - Subject::Drdp.time(&near);
+        let [near, far] = [near, far].map(|e| drdp(&e, Checker::default()).search.visited);
+        let visited = (far - near) as f64;
+        table.row(joins, &[time / reads, visited / reads, time / visited]);
+    }
+}
+
+fn joins_gathered() {
+    for (all_first, largest) in [(false, 1_000_000), (true, 10_000)] {
+        let title = match all_first {
+            false => "Joins, futures waited for, each one's element read at once: drdp",
+            true => "Joins, futures waited for, all before the first element is read: drdp",
+        };
+        let mut table = Growing::new(title, "joins", &SEARCH_COLUMNS);
+        let mut joins = 100;
+        while joins <= largest {
+            let twins = Twins::new(|r| gather(r, joins, all_first));
+            let (_, access) = twins.measure(Subject::Drdp);
+            let search = drdp(&twins.full, Checker::default()).search;
+            let searches = f64::from(search.searches);
+            let average = search.visited as f64 / searches;
+            table.row(
+                joins,
+                &[access, searches, average, search.most_visited as f64],
+            );
+            joins *= 10;
+        }
+    }
+}
+
+/// Always as many reads, of more or fewer locations.
+fn many_readers() {
+    const READS: usize = 1_000_000;
+    let title = "Tasks that read one location, then one write";
+    let columns = [
+        "spd3: ns/read",
+        "drdp: ns/read",
+        "drdp: ns/write",
+        "drdp: reads kept",
+    ];
+    let mut table = Growing::new(title, "readers", &columns);
+    for count in [100, 1000, 10_000, 100_000, 1_000_000] {
+        let times = READS / count;
+        let twins = Twins::new(|r| readers(r, count, times, false));
+        let (_, spd3) = twins.measure(Subject::Spd3);
+        let (_, read) = twins.measure(Subject::Drdp);
+        let written = Recording::of(|r| readers(r, count, times, true));
+        let write = Subject::Drdp.time(&written) - Subject::Drdp.time(&twins.full);
+        let kept = drdp(&written, Checker::default()).most_readers;
+        table.row(count, &[spd3, read, write / times as f64, kept as f64]);
+    }
+}
