@@ -23,21 +23,36 @@ pub struct Recording {
     next_finish: u64,
     next_promise: u64,
     next_location: u64,
-    with_accesses: bool,
+    recorded: Recorded,
+}
+
+/// Which of a program's accesses are recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    All,
+    /// Those that make pages.
+    Pages,
+    None,
 }
 
 impl Recording {
     /// What a program does.
     pub fn of(program: impl Fn(&mut Recording)) -> Execution {
-        Recording::make(program, true)
+        Recording::make(program, Recorded::All)
     }
 
-    /// What a program does but for its accesses: the rest, to be subtracted.
+    /// What a program does but for its accesses: the rest, to be subtracted. Pages of
+    /// [`Recording::used_room`] are made nevertheless.
     pub fn without_accesses(program: impl Fn(&mut Recording)) -> Execution {
-        Recording::make(program, false)
+        Recording::make(program, Recorded::Pages)
     }
 
-    fn make(program: impl Fn(&mut Recording), with_accesses: bool) -> Execution {
+    /// What a program does without touching anything at all.
+    pub fn tasks_only(program: impl Fn(&mut Recording)) -> Execution {
+        Recording::make(program, Recorded::None)
+    }
+
+    fn make(program: impl Fn(&mut Recording), recorded: Recorded) -> Execution {
         let mut recording = Recording {
             execution: Execution::default(),
             path: Vec::new(),
@@ -45,7 +60,7 @@ impl Recording {
             next_finish: 0,
             next_promise: 0,
             next_location: 0,
-            with_accesses,
+            recorded,
         };
         let tables = &mut recording.execution.tables;
         tables.sites.push(SourcePosition {
@@ -67,12 +82,14 @@ impl Recording {
         start..self.next_location
     }
 
-    /// The same, where the first task has written one location of each page, even without accesses:
-    /// making pages is no part of what an access costs later.
+    /// The same, where the first task has written one location of each page: making pages is no part
+    /// of what an access costs later.
     pub fn used_room(&mut self, count: usize) -> Range<u64> {
         let room = self.room(count);
-        for location in room.clone().step_by(PAGE).chain(room.clone().last()) {
-            self.push(Op::Write(Location(location)));
+        if self.recorded != Recorded::None {
+            for location in room.clone().step_by(PAGE).chain(room.clone().last()) {
+                self.push(Op::Write(Location(location)));
+            }
         }
         room
     }
@@ -128,13 +145,13 @@ impl Recording {
     }
 
     pub fn read(&mut self, location: u64) {
-        if self.with_accesses {
+        if self.recorded == Recorded::All {
             self.push(Op::Read(Location(location), ReadKind::Data));
         }
     }
 
     pub fn write(&mut self, location: u64) {
-        if self.with_accesses {
+        if self.recorded == Recorded::All {
             self.push(Op::Write(Location(location)));
         }
     }

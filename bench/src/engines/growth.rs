@@ -30,7 +30,7 @@ fn depth(finishes: bool) {
     let mut table = Growing::new(title, "levels", &ENGINES.map(Subject::name));
     for depth in [10, 100, 1000, 10_000] {
         let twins = Twins::new(|r| nest(r, depth, TASKS / depth, finishes));
-        table.row(depth, &ENGINES.map(|engine| twins.measure(engine).1));
+        table.row(depth, &ENGINES.map(|engine| twins.measure(engine)));
     }
 }
 
@@ -43,10 +43,11 @@ fn tasks() {
     let title = "Tasks in one loop, 8 writes to own and 8 reads of shared elements each: ns";
     let mut table = Growing::new(title, "tasks", &columns);
     for tasks in [1000, 10_000, 100_000, 1_000_000] {
+        let without = Recording::tasks_only(|r| flat(r, tasks, 8, 8));
         let twins = Twins::new(|r| flat(r, tasks, 8, 8));
         let values = ENGINES.map(|engine| {
-            let (task, access) = twins.measure(engine);
-            [task, access]
+            let task = engine.time(&without) / tasks as f64;
+            [task, twins.measure(engine)]
         });
         table.row(tasks, values.as_flattened());
     }
@@ -59,7 +60,7 @@ fn joins_nearby() {
     let mut table = Growing::new(title, "joins", &SEARCH_COLUMNS);
     for joins in [100, 1000, 10_000, 100_000, 1_000_000] {
         let twins = Twins::new(|r| pipeline(r, 11, joins / 10));
-        let (_, access) = twins.measure(Subject::Drdp);
+        let access = twins.measure(Subject::Drdp);
         let search = drdp(&twins.full, Checker::default()).search;
         let searches = f64::from(search.searches);
         let average = search.visited as f64 / searches;
@@ -96,7 +97,7 @@ fn joins_gathered() {
         let mut joins = 100;
         while joins <= largest {
             let twins = Twins::new(|r| gather(r, joins, all_first));
-            let (_, access) = twins.measure(Subject::Drdp);
+            let access = twins.measure(Subject::Drdp);
             let search = drdp(&twins.full, Checker::default()).search;
             let searches = f64::from(search.searches);
             let average = search.visited as f64 / searches;
@@ -123,8 +124,8 @@ fn many_readers() {
     for count in [100, 1000, 10_000, 100_000, 1_000_000] {
         let times = READS / count;
         let twins = Twins::new(|r| readers(r, count, times, false));
-        let (_, spd3) = twins.measure(Subject::Spd3);
-        let (_, read) = twins.measure(Subject::Drdp);
+        let spd3 = twins.measure(Subject::Spd3);
+        let read = twins.measure(Subject::Drdp);
         let written = Recording::of(|r| readers(r, count, times, true));
         let write = Subject::Drdp.time(&written) - Subject::Drdp.time(&twins.full);
         let kept = drdp(&written, Checker::default()).most_readers;

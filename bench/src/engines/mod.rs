@@ -19,7 +19,7 @@ use deadheat_offline::{Engine, esp_bags};
 use deadheat_online::drdp::Checker;
 use deadheat_online::spd3::Worker;
 
-use crate::recording::{Recording, accesses, tasks};
+use crate::recording::{Recording, accesses};
 
 /// The tables there are, by name.
 pub const TABLES: [(&str, fn()); 6] = [
@@ -152,7 +152,6 @@ struct Twins {
     full: Execution,
     bare: Execution,
     accesses: f64,
-    tasks: f64,
 }
 
 impl Twins {
@@ -161,17 +160,14 @@ impl Twins {
         let bare = Recording::without_accesses(&program);
         Twins {
             accesses: (accesses(&full) - accesses(&bare)) as f64,
-            tasks: tasks(&full) as f64,
             full,
             bare,
         }
     }
 
-    /// ns for each task, and ns for each access.
-    fn measure(&self, subject: Subject) -> (f64, f64) {
-        let bare = subject.time(&self.bare);
-        let full = subject.time(&self.full);
-        (bare / self.tasks, (full - bare) / self.accesses)
+    /// ns for each access.
+    fn measure(&self, subject: Subject) -> f64 {
+        (subject.time(&self.full) - subject.time(&self.bare)) / self.accesses
     }
 }
 

@@ -19,10 +19,10 @@ pub fn print() {
         "{:<34} {:>9} {:>9} {:>9} {:>9}",
         "", "tasks", "nodes", "in use", "reserved"
     );
-    let wide = Recording::without_accesses(|r| tasks::flat(r, 2_000_000, 0, 0));
+    let wide = Recording::tasks_only(|r| tasks::flat(r, 2_000_000, 0, 0));
     tree("one loop", &wide);
     drop(wide);
-    let deep = Recording::without_accesses(|r| tasks::divide(r, 20));
+    let deep = Recording::tasks_only(|r| tasks::divide(r, 20));
     tree("divide and conquer, a finish each", &deep);
     drop(deep);
 

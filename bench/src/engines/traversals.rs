@@ -16,8 +16,8 @@ pub fn print() {
         "", "", "searches", "most", "average", "seconds"
     );
     let programs: [(&str, &dyn Fn(&mut Recording)); 3] = [
-        ("strassen", &|r| strassen(r, 256, 8)),
-        ("sparselu", &|r| sparselu(r, 32, 8)),
+        ("strassen", &|r| strassen(r, 128, 8)),
+        ("sparselu", &|r| sparselu(r, 16, 8)),
         ("poisson", &|r| poisson(r, 16, 32, 3)),
     ];
     for (name, program) in programs {
