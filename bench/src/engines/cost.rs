@@ -26,6 +26,10 @@ pub fn print() {
         row(name, |subject| subject.time(&execution) / tasks);
     }
 
+    header("µs for a program that writes once");
+    let tiny = Recording::of(|r| r.write(0));
+    row("", |subject| subject.time(&tiny) / 1e3);
+
     header("ns for each access");
     let programs: [(&str, &dyn Fn(&mut Recording)); 6] = [
         ("same step again, few elements", &|r| {

@@ -35,11 +35,14 @@ fn depth(finishes: bool) {
 }
 
 fn tasks() {
-    let columns = ["esp-bags: task", "access", "spd3: task", "access"];
-    let columns: Vec<&str> = columns
-        .into_iter()
-        .chain(["drdp: task", "access"])
-        .collect();
+    let columns = [
+        "esp-bags: task",
+        "access",
+        "spd3: task",
+        "access",
+        "drdp: task",
+        "access",
+    ];
     let title = "Tasks in one loop, 8 writes to own and 8 reads of shared elements each: ns";
     let mut table = Growing::new(title, "tasks", &columns);
     for tasks in [1000, 10_000, 100_000, 1_000_000] {
@@ -53,22 +56,40 @@ fn tasks() {
     }
 }
 
-const SEARCH_COLUMNS: [&str; 4] = ["ns/access", "searches", "visited/search", "most visited"];
-
-fn joins_nearby() {
-    let title = "Joins, a pipeline of 11 stages, reading what was just waited for: drdp";
-    let mut table = Growing::new(title, "joins", &SEARCH_COLUMNS);
-    for joins in [100, 1000, 10_000, 100_000, 1_000_000] {
-        let twins = Twins::new(|r| pipeline(r, 11, joins / 10));
+/// A write and a read for each join; a search for each read.
+fn searches(title: &str, most: usize, program: impl Fn(&mut Recording, usize)) {
+    let columns = ["ns/access", "searches", "visited/search", "most visited"];
+    let mut table = Growing::new(title, "joins", &columns);
+    for joins in (2..=6).map(|n| 10_usize.pow(n)).filter(|&n| n <= most) {
+        let twins = Twins::new(|r| program(r, joins));
         let access = twins.measure(Subject::Drdp);
         let search = drdp(&twins.full, Checker::default()).search;
         let searches = f64::from(search.searches);
         let average = search.visited as f64 / searches;
-        table.row(
-            joins,
-            &[access, searches, average, search.most_visited as f64],
-        );
+        let most = search.most_visited as f64;
+        table.row(joins, &[access, searches, average, most]);
     }
+}
+
+fn joins_nearby() {
+    searches(
+        "Joins, a pipeline of 11 stages, reading what was just waited for: drdp",
+        1_000_000,
+        |r, joins| pipeline(r, 11, joins / 10),
+    );
+    searches(
+        "Joins, futures waited for, each one's element read at once: drdp",
+        1_000_000,
+        |r, joins| gather(r, joins, false),
+    );
+}
+
+fn joins_gathered() {
+    searches(
+        "Joins, futures waited for, all before the first element is read: drdp",
+        10_000,
+        |r, joins| gather(r, joins, true),
+    );
 }
 
 /// Beside reading from the task before, a hundred tasks read from the first one.
@@ -84,29 +105,6 @@ fn joins_far_away() {
         let [near, far] = [near, far].map(|e| drdp(&e, Checker::default()).search.visited);
         let visited = (far - near) as f64;
         table.row(joins, &[time / reads, visited / reads, time / visited]);
-    }
-}
-
-fn joins_gathered() {
-    for (all_first, largest) in [(false, 1_000_000), (true, 10_000)] {
-        let title = match all_first {
-            false => "Joins, futures waited for, each one's element read at once: drdp",
-            true => "Joins, futures waited for, all before the first element is read: drdp",
-        };
-        let mut table = Growing::new(title, "joins", &SEARCH_COLUMNS);
-        let mut joins = 100;
-        while joins <= largest {
-            let twins = Twins::new(|r| gather(r, joins, all_first));
-            let access = twins.measure(Subject::Drdp);
-            let search = drdp(&twins.full, Checker::default()).search;
-            let searches = f64::from(search.searches);
-            let average = search.visited as f64 / searches;
-            table.row(
-                joins,
-                &[access, searches, average, search.most_visited as f64],
-            );
-            joins *= 10;
-        }
     }
 }
 

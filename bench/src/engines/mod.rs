@@ -10,14 +10,16 @@ mod space;
 mod threads;
 mod traversals;
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use deadheat_model::{Access, Execution, Op};
+use deadheat_model::{Access, Execution, Location, Op};
 use deadheat_offline::replay::{self, Strands};
 use deadheat_offline::{Engine, esp_bags};
 use deadheat_online::drdp::Checker;
 use deadheat_online::spd3::Worker;
+use deadheat_order::{Step, Structure};
 
 use crate::recording::{Recording, accesses};
 
@@ -88,13 +90,7 @@ impl Subject {
     }
 }
 
-fn spd3(
-    execution: &Execution,
-    worker: Worker,
-) -> (
-    std::collections::BTreeSet<deadheat_model::Location>,
-    deadheat_order::Structure,
-) {
+fn spd3(execution: &Execution, worker: Worker) -> (BTreeSet<Location>, Structure) {
     replay::spd3::racy_locations(execution, worker).expect("async and finish only")
 }
 
@@ -115,7 +111,7 @@ fn empty(execution: &Execution) {
 
 fn order(execution: &Execution) {
     let mut strands = Strands::new(Engine::Spd3).expect("room");
-    let access: fn(Access, deadheat_order::Step) = black_box(|_, _| ());
+    let access: fn(Access, Step) = black_box(|_, _| ());
     for (event, number) in execution.events.iter().zip(1..) {
         match event.access() {
             Some(found) => {
