@@ -1,6 +1,6 @@
 //! What a task and an access cost, beside doing nothing.
 
-use super::{Subject, Twins};
+use super::{Program, Subject, Twins};
 use crate::kernels::tasks::{
     divide, flat, nest, sweep_in_new_steps, sweep_in_turn, sweep_own, sweep_shared,
 };
@@ -14,7 +14,7 @@ const MANY: usize = 1 << 13;
 /// Prints the tables.
 pub fn print() {
     header("ns for each task, programs without accesses");
-    let programs: [(&str, &dyn Fn(&mut Recording)); 4] = [
+    let programs: [(&str, Program); 4] = [
         ("one loop of 100,000 tasks", &|r| flat(r, 100_000, 0, 0)),
         ("100,000 tasks, 1,000 deep", &|r| nest(r, 1000, 100, false)),
         ("the same, a finish each", &|r| nest(r, 1000, 100, true)),
@@ -31,7 +31,7 @@ pub fn print() {
     row("", |subject| subject.time(&tiny) / 1e3);
 
     header("ns for each access");
-    let programs: [(&str, &dyn Fn(&mut Recording)); 6] = [
+    let programs: [(&str, Program); 6] = [
         ("same step again, few elements", &|r| {
             sweep_own(r, 16, FEW, 1000);
         }),

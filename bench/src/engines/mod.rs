@@ -33,6 +33,9 @@ pub const TABLES: [(&str, fn()); 6] = [
     ("threads", threads::print),
 ];
 
+/// What a recording is made of.
+type Program<'a> = &'a dyn Fn(&mut Recording);
+
 /// What is measured.
 #[derive(Clone, Copy)]
 enum Subject {

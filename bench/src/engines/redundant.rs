@@ -3,7 +3,7 @@
 use deadheat_online::drdp::Checker;
 use deadheat_online::spd3::Worker;
 
-use super::{best, drdp, spd3};
+use super::{Program, best, drdp, spd3};
 use crate::kernels::matrices::{matmul, poisson, sparselu, strassen};
 use crate::recording::{Recording, accesses};
 
@@ -14,7 +14,7 @@ pub fn print() {
         "{:<34} {:>10} {:<6} {:>10} {:>10} {:>7}",
         "", "accesses", "", "recognised", "everything", "ratio"
     );
-    let programs: [(&str, bool, &dyn Fn(&mut Recording)); 5] = [
+    let programs: [(&str, bool, Program); 5] = [
         ("matmul 128, blocks of 16", true, &|r| {
             matmul(r, 128, 16, false);
         }),

@@ -5,7 +5,7 @@ use deadheat_offline::esp_bags;
 use deadheat_online::drdp::{Checker, History};
 use deadheat_online::spd3::{Cell, Worker};
 
-use super::{drdp, spd3};
+use super::{Program, drdp, spd3};
 use crate::kernels::{joins, matrices, tasks};
 use crate::recording::{self, Recording};
 
@@ -36,7 +36,7 @@ pub fn print() {
     );
 
     println!("\nMost reads that drdp kept of one location");
-    let programs: [(&str, &dyn Fn(&mut Recording)); 6] = [
+    let programs: [(&str, Program); 6] = [
         ("one loop, 1,000 tasks", &|r| tasks::flat(r, 1000, 8, 64)),
         ("divide and conquer, 1,000 tasks", &|r| tasks::divide(r, 9)),
         ("pipeline", &|r| joins::pipeline(r, 11, 100)),

@@ -4,7 +4,7 @@
 use deadheat_online::drdp::Checker;
 use deadheat_order::Traversal;
 
-use super::{best, drdp};
+use super::{Program, best, drdp};
 use crate::kernels::matrices::{poisson, sparselu, strassen};
 use crate::recording::Recording;
 
@@ -15,7 +15,7 @@ pub fn print() {
         "{:<12} {:<34} {:>10} {:>9} {:>9} {:>9}",
         "", "", "searches", "most", "average", "seconds"
     );
-    let programs: [(&str, &dyn Fn(&mut Recording)); 3] = [
+    let programs: [(&str, Program); 3] = [
         ("strassen", &|r| strassen(r, 128, 8)),
         ("sparselu", &|r| sparselu(r, 16, 8)),
         ("poisson", &|r| poisson(r, 16, 32, 3)),
