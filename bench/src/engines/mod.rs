@@ -130,12 +130,12 @@ fn order(execution: &Execution) {
     black_box(&strands.structure);
 }
 
-/// The shortest of several runs, in ns: at least three unless they take long, and as many as fit
+/// The shortest of several runs, in ns: at least five unless they take long, and as many as fit
 /// into a little while.
 fn best(mut run: impl FnMut()) -> f64 {
     let mut shortest = Duration::MAX;
     let (mut spent, mut runs) = (Duration::ZERO, 0);
-    while runs < 3 && spent.as_secs() < 4 || spent.as_millis() < 200 {
+    while runs < 5 && spent.as_secs() < 4 || spent.as_millis() < 200 {
         let start = Instant::now();
         run();
         let took = start.elapsed();

@@ -47,7 +47,7 @@ mod tests {
         check_structured(|r| tasks::nest(r, 20, 3, false));
         check_structured(|r| tasks::nest(r, 20, 3, true));
         check_structured(|r| tasks::divide(r, 5));
-        check_structured(|r| tasks::readers(r, 20, 3, true));
+        check_structured(|r| tasks::readers(r, 20, 3));
         check_structured(|r| tasks::sweep_own(r, 3, 10, 4));
         check_structured(|r| tasks::sweep_in_new_steps(r, 10, 4));
         check_structured(|r| tasks::sweep_shared(r, 3, 10));

@@ -79,8 +79,8 @@ fn half(r: &mut Recording, results: u64, n: u64, levels: u32) {
     r.write(results + n);
 }
 
-/// Tasks that all read one location, and then, if asked for, one write; again with the next location.
-pub fn readers(r: &mut Recording, readers: usize, times: usize, write: bool) {
+/// Tasks that all read one location; again with the next location.
+pub fn readers(r: &mut Recording, readers: usize, times: usize) {
     for location in r.used_room(times) {
         r.begin_finish();
         for _ in 0..readers {
@@ -89,9 +89,6 @@ pub fn readers(r: &mut Recording, readers: usize, times: usize, write: bool) {
             r.end();
         }
         r.end_finish();
-        if write {
-            r.write(location);
-        }
     }
 }
 
