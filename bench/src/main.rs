@@ -1,7 +1,21 @@
 //! Measures, and prints tables (`make bench`).
+//!
+//! Arguments choose tables: `explore`, `engines` (all of the engines'), or one of these by its name.
 
+mod engines;
 mod explore;
+mod kernels;
+mod recording;
 
 fn main() {
-    explore::print();
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
+    if wanted("explore") {
+        explore::print();
+    }
+    for (name, print) in engines::TABLES {
+        if wanted("engines") || wanted(name) {
+            print();
+        }
+    }
 }

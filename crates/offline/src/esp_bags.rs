@@ -54,6 +54,9 @@ pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
 /// An access that is kept: whose, and the index of the event.
 type Kept = Option<(Member, u32)>;
 
+/// What is kept of a location.
+pub const BYTES_PER_LOCATION: usize = size_of::<Cell>();
+
 /// What is kept of a location's past, apart for what was done inside `isolated`.
 #[derive(Default)]
 struct Cell {

@@ -1,0 +1,198 @@
+//! Executions written down directly, as one worker would run the program: depth first, a task right
+//! after it was started, its starter afterwards.
+//!
+//! Cost: 16 bytes an event, and a line of a table for each task.
+
+use std::ops::Range;
+
+use deadheat_model::{
+    Event, Execution, Finish, Location, Op, Promise, ReadKind, Site, SourcePosition, Strand,
+    StrandInfo, StrandKind,
+};
+
+/// The locations of one page of the engines' [`Shadow`](deadheat_online::Shadow).
+const PAGE: usize = 1 << 12;
+
+/// An execution in the making. What is called happens in the task started last that has not ended.
+pub struct Recording {
+    execution: Execution,
+    /// The tasks that have not ended, innermost last, and how many children each has started.
+    path: Vec<(Strand, u32)>,
+    /// Open ones, innermost last.
+    finishes: Vec<Finish>,
+    next_finish: u64,
+    next_promise: u64,
+    next_location: u64,
+    recorded: Recorded,
+}
+
+/// Which of a program's accesses are recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    All,
+    /// Those that make pages.
+    Pages,
+    None,
+}
+
+impl Recording {
+    /// What a program does.
+    pub fn of(program: impl Fn(&mut Recording)) -> Execution {
+        Recording::make(program, Recorded::All)
+    }
+
+    /// What a program does but for its accesses: the rest, to be subtracted. Pages of
+    /// [`Recording::used_room`] are made nevertheless.
+    pub fn without_accesses(program: impl Fn(&mut Recording)) -> Execution {
+        Recording::make(program, Recorded::Pages)
+    }
+
+    /// What a program does without touching anything at all.
+    pub fn tasks_only(program: impl Fn(&mut Recording)) -> Execution {
+        Recording::make(program, Recorded::None)
+    }
+
+    fn make(program: impl Fn(&mut Recording), recorded: Recorded) -> Execution {
+        let mut recording = Recording {
+            execution: Execution::default(),
+            path: Vec::new(),
+            finishes: Vec::new(),
+            next_finish: 0,
+            next_promise: 0,
+            next_location: 0,
+            recorded,
+        };
+        let tables = &mut recording.execution.tables;
+        tables.sites.push(SourcePosition {
+            line: 1,
+            column: 1,
+            offset: 0,
+            length: 0,
+        });
+        recording.begin(StrandKind::Main);
+        program(&mut recording);
+        recording.end();
+        recording.execution
+    }
+
+    /// So many locations that nobody else has.
+    pub fn room(&mut self, count: usize) -> Range<u64> {
+        let start = self.next_location;
+        self.next_location += count as u64;
+        start..self.next_location
+    }
+
+    /// The same, where the first task has written one location of each page: making pages is no part
+    /// of what an access costs later.
+    pub fn used_room(&mut self, count: usize) -> Range<u64> {
+        let room = self.room(count);
+        if self.recorded != Recorded::None {
+            for location in room.clone().step_by(PAGE).chain(room.clone().last()) {
+                self.push(Op::Write(Location(location)));
+            }
+        }
+        room
+    }
+
+    /// Starts a task.
+    pub fn spawn(&mut self) {
+        let child = self.begin(StrandKind::Async);
+        self.start(child, Op::Async(child));
+    }
+
+    /// Starts a task that can be waited for with [`Recording::join`].
+    pub fn future(&mut self) -> Strand {
+        let child = self.begin(StrandKind::Future);
+        self.start(child, Op::Future(child));
+        child
+    }
+
+    /// The task ends.
+    pub fn end(&mut self) {
+        self.push(Op::End);
+        self.path.pop();
+    }
+
+    pub fn begin_finish(&mut self) {
+        let finish = Finish(self.next_finish);
+        self.next_finish += 1;
+        self.finishes.push(finish);
+        self.push(Op::FinishBegin(finish));
+    }
+
+    pub fn end_finish(&mut self) {
+        let finish = self.finishes.pop().expect("an open finish");
+        self.push(Op::FinishEnd(finish));
+    }
+
+    pub fn promise(&mut self) -> Promise {
+        let promise = Promise(self.next_promise);
+        self.next_promise += 1;
+        self.push(Op::NewPromise(promise));
+        promise
+    }
+
+    pub fn set(&mut self, promise: Promise) {
+        self.push(Op::Set(promise));
+    }
+
+    pub fn get(&mut self, promise: Promise) {
+        self.push(Op::Get(promise));
+    }
+
+    pub fn join(&mut self, future: Strand) {
+        self.push(Op::Join(future));
+    }
+
+    pub fn read(&mut self, location: u64) {
+        if self.recorded == Recorded::All {
+            self.push(Op::Read(Location(location), ReadKind::Data));
+        }
+    }
+
+    pub fn write(&mut self, location: u64) {
+        if self.recorded == Recorded::All {
+            self.push(Op::Write(Location(location)));
+        }
+    }
+
+    /// A strand begins, the innermost one now.
+    fn begin(&mut self, kind: StrandKind) -> Strand {
+        let strands = &mut self.execution.tables.strands;
+        let strand = Strand(strands.len() as u32);
+        let parent = self.path.last_mut().map(|(parent, children)| {
+            *children += 1;
+            (*parent, *children)
+        });
+        strands.push(StrandInfo {
+            parent: parent.map(|(parent, _)| parent),
+            ordinal: parent.map_or(0, |(_, ordinal)| ordinal),
+            kind,
+        });
+        self.path.push((strand, 0));
+        strand
+    }
+
+    /// The event by which the innermost strand was started.
+    fn start(&mut self, child: Strand, op: Op) {
+        let parent = self.execution.tables.strands[child.index()].parent;
+        let parent = parent.expect("a strand that starts it");
+        self.execution.events.push(Event::new(parent, op, Site(0)));
+    }
+
+    fn push(&mut self, op: Op) {
+        let (strand, _) = *self.path.last().expect("a strand that runs");
+        self.execution.events.push(Event::new(strand, op, Site(0)));
+    }
+}
+
+/// How many tasks were started.
+pub fn tasks(execution: &Execution) -> usize {
+    execution.tables.strands.len() - 1
+}
+
+/// How many plain accesses there are.
+pub fn accesses(execution: &Execution) -> usize {
+    let events = execution.events.iter();
+    events.filter(|event| event.access().is_some()).count()
+}
