@@ -9,9 +9,7 @@ use deadheat_model::{
     Event, Execution, Finish, Location, Op, Promise, ReadKind, Site, SourcePosition, Strand,
     StrandInfo, StrandKind,
 };
-
-/// The locations of one page of the engines' [`Shadow`](deadheat_online::Shadow).
-const PAGE: usize = 1 << 12;
+use deadheat_online::PAGE;
 
 /// An execution in the making. What is called happens in the task started last that has not ended.
 pub struct Recording {

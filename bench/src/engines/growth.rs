@@ -62,14 +62,14 @@ fn tasks() {
 }
 
 /// A write and a read for each join; a search for each read.
-fn searches(title: &str, most: usize, program: impl Fn(&mut Recording, usize)) {
+fn searches(title: &str, program: impl Fn(&mut Recording, usize)) {
     let columns = ["ns/access", "searches", "visited/search", "most visited"];
     let mut table = Growing::new(title, "joins", &columns);
-    for joins in (2..=6).map(|n| 10_usize.pow(n)).filter(|&n| n <= most) {
+    for joins in (2..=6).map(|n| 10_usize.pow(n)) {
         let twins = Twins::new(|r| program(r, joins));
         let access = twins.measure(Subject::Drdp);
         let search = drdp(&twins.full, Checker::default()).search;
-        let searches = f64::from(search.searches);
+        let searches = search.searches as f64;
         let average = search.visited as f64 / searches;
         let most = search.most_visited as f64;
         table.row(joins, &[access, searches, average, most]);
@@ -79,12 +79,10 @@ fn searches(title: &str, most: usize, program: impl Fn(&mut Recording, usize)) {
 fn joins_nearby() {
     searches(
         "Joins, a pipeline of 11 stages, reading what was just waited for: drdp",
-        1_000_000,
         |r, joins| pipeline(r, 11, joins / 10),
     );
     searches(
         "Joins, futures waited for, each one's element read at once: drdp",
-        1_000_000,
         |r, joins| gather(r, joins, false),
     );
 }
@@ -92,7 +90,6 @@ fn joins_nearby() {
 fn joins_gathered() {
     searches(
         "Joins, futures waited for, all before the first element is read: drdp",
-        10_000,
         |r, joins| gather(r, joins, true),
     );
 }
@@ -147,9 +144,16 @@ fn write_after(readers: usize) -> f64 {
     for _ in 0..readers {
         let task = structure.spawn(&mut main).expect("room");
         let kind = AccessKind::Read;
-        checker.access(&structure, &task, location, kind, &mut history, |_| {
-            races += 1;
-        });
+        checker.access(
+            &structure,
+            &task,
+            location,
+            kind,
+            || &mut history,
+            |_| {
+                races += 1;
+            },
+        );
         structure.end(&task, Some(&mut finish));
     }
     structure.end_finish(&mut main, finish).expect("room");
@@ -158,9 +162,16 @@ fn write_after(readers: usize) -> f64 {
         let (mut checker, mut history) = black_box((checker.clone(), history.clone()));
         let kind = AccessKind::Write;
         let start = Instant::now();
-        checker.access(&structure, &main, location, kind, &mut history, |_| {
-            races += 1;
-        });
+        checker.access(
+            &structure,
+            &main,
+            location,
+            kind,
+            || &mut history,
+            |_| {
+                races += 1;
+            },
+        );
         shortest = shortest.min(start.elapsed());
         black_box(history);
     }

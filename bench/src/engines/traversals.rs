@@ -1,8 +1,8 @@
-//! In which order to search through joins: Table 3 of drdp-ecoop23, and how far it pays to leave
-//! joins aside that are older than what is searched for.
+//! In which order to search through joins: Table 3 of drdp-ecoop23, and what is gained by leaving
+//! older joins aside and remembering what a task knows.
 
 use deadheat_online::drdp::Checker;
-use deadheat_order::Traversal;
+use deadheat_order::{Search, Traversal};
 
 use super::{Program, best, drdp};
 use crate::kernels::matrices::{poisson, sparselu, strassen};
@@ -22,38 +22,35 @@ pub fn print() {
     ];
     for (name, program) in programs {
         let execution = Recording::of(program);
-        for (breadth_first, newest_first, since) in [
-            (false, true, false),
-            (false, false, false),
-            (true, true, false),
-            (true, false, false),
-            (true, true, true),
-        ] {
+        let as_printed = [(false, true), (false, false), (true, true), (true, false)];
+        let as_printed = as_printed.map(|(breadth_first, newest_first)| {
             let order = format!(
-                "{}, {}{}",
+                "{}, {}",
                 if breadth_first { "bfs" } else { "dfs" },
                 if newest_first {
                     "back to front"
                 } else {
                     "front to back"
                 },
-                if since { ", since" } else { "" },
             );
             let traversal = Traversal {
                 breadth_first,
                 newest_first,
-                since,
             };
+            (order, Search::as_printed(traversal))
+        });
+        let ours = ("ours".to_string(), Search::default());
+        for (order, searching) in as_printed.into_iter().chain([ours]) {
             let mut search = None;
             let time = best(|| {
-                search = Some(drdp(&execution, Checker::searching(traversal)).search);
+                search = Some(drdp(&execution, Checker::searching(searching.clone())).search);
             });
             let Some(search) = search else { continue };
             println!(
                 "{name:<12} {order:<34} {:>10} {:>9} {:>9.2} {:>9.3}",
                 search.searches,
                 search.most_visited,
-                search.visited as f64 / f64::from(search.searches),
+                search.visited as f64 / search.searches as f64,
                 time / 1e9,
             );
         }

@@ -13,6 +13,7 @@ impl Strand {
     pub const MAIN: Strand = Strand(0);
 
     /// The strand's number as an index.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -37,6 +38,7 @@ macro_rules! object {
 
         impl $name {
             /// The object's number as an index.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -181,16 +183,19 @@ impl Event {
     }
 
     /// Who did it.
+    #[inline]
     pub fn strand(&self) -> Strand {
         self.strand
     }
 
     /// Where in the source.
+    #[inline]
     pub fn site(&self) -> Site {
         self.site
     }
 
     /// What was done.
+    #[inline]
     pub fn op(&self) -> Op {
         decode(
             self.head as u8,
@@ -200,6 +205,7 @@ impl Event {
     }
 
     /// The plain (not atomic) memory access this event is, if it is one.
+    #[inline]
     pub fn access(&self) -> Option<Access> {
         let (location, kind) = match self.op() {
             Op::Read(location, _) => (location, AccessKind::Read),
@@ -293,6 +299,7 @@ fn encode(op: Op) -> (u8, u8, u64) {
     }
 }
 
+#[inline]
 fn decode(code: u8, detail: u8, object: u64) -> Op {
     let ordering = || match detail {
         0 => AtomicOrdering::Relaxed,

@@ -62,6 +62,8 @@ pub struct Checker {
     recent: Recent,
     /// Searches made, and what they looked at.
     pub search: Search,
+    /// The most reads kept of one location.
+    pub most_readers: usize,
 }
 
 impl Checker {
@@ -81,20 +83,22 @@ impl Checker {
         }
     }
 
-    /// Checks an access; calls `report` with each earlier one it is found to race with.
+    /// Checks an access; calls `report` with each earlier one it is found to race with. The
+    /// location's history is not looked for if the access needs no check.
     #[inline]
-    pub fn access(
+    pub fn access<'h>(
         &mut self,
         structure: &Structure,
         task: &Task,
         location: Location,
         kind: AccessKind,
-        history: &mut History,
+        history: impl FnOnce() -> &'h mut History,
         report: impl FnMut(Conflict),
     ) {
         if self.recent.covers(task.step(), location, kind) {
             return;
         }
+        let history = history();
         match kind {
             AccessKind::Read => self.read(structure, task, history, report),
             AccessKind::Write => self.write(structure, task, history, report),
@@ -129,6 +133,7 @@ impl Checker {
             Some(last) if self.tree_precedes(structure, last.step, kept.step) => *last = kept,
             _ => {
                 history.readers.push(kept);
+                self.most_readers = self.most_readers.max(history.readers.len());
                 if history.readers.len() > FEW.max(history.limit as usize) {
                     self.throw_out_covered(structure, task, &mut history.readers);
                     history.limit = 2 * history.readers.len() as u32;

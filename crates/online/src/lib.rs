@@ -21,7 +21,7 @@ use deadheat_order::Step;
 
 pub use recent::Recent;
 pub use relations::Relations;
-pub use shadow::Shadow;
+pub use shadow::{PAGE, Shadow};
 
 /// An earlier access that the one being checked races with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@
 use deadheat_model::{AccessKind, Location};
 use deadheat_order::Step;
 
-const ENTRIES: usize = 256;
+const ENTRIES: usize = 512;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Recent {
     /// Whether a step's access needs no check. If it does, it is taken to be made now.
     #[inline]
     pub fn covers(&mut self, step: Step, location: Location, kind: AccessKind) -> bool {
-        let entry = &mut self.entries[location.0 as usize % ENTRIES];
+        let entry = &mut self.entries[place(location)];
         if entry.location == location
             && entry.step == step
             && (entry.kind == AccessKind::Write || kind == AccessKind::Read)
@@ -67,4 +67,10 @@ impl Recent {
         };
         false
     }
+}
+
+/// Spread, so that the rows of a matrix do not fall on each other.
+#[inline]
+fn place(location: Location) -> usize {
+    (location.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % ENTRIES
 }

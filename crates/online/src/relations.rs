@@ -8,7 +8,7 @@
 
 use deadheat_order::{Relation, Step, Tree};
 
-const ENTRIES: usize = 64;
+const ENTRIES: usize = 256;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]

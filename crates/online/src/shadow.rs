@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 use deadheat_model::Location;
 
 const PAGE_BITS: u32 = 10;
-const PAGE: usize = 1 << PAGE_BITS;
+/// How many neighbouring locations share a page.
+pub const PAGE: usize = 1 << PAGE_BITS;
 /// How many pages have their place in the first table.
 const LOW: usize = 1 << 10;
 /// How many of the remaining bits each of three levels takes.
@@ -62,21 +63,17 @@ impl<C: Default> Shadow<C> {
     /// The cell of a location, alone.
     #[inline]
     pub fn cell_mut(&mut self, location: Location) -> &mut C {
-        // Makes the tables, if they are not there yet.
-        self.cell(location);
         let (number, offset) = split(location);
-        let found = match self.low.get_mut(number) {
-            Some(found) => found.get_mut(),
-            None => self.high.get_mut().and_then(|table| {
+        let found = match number < LOW {
+            true => &mut self.low[number],
+            false => {
                 let [top, middle, last] = levels(number);
-                let table = table[top].get_mut()?;
-                table[middle].get_mut()?[last].get_mut()
-            }),
+                let tables = made(&mut self.high, || table(LEVEL));
+                let tables = made(&mut tables[top], || table(LEVEL));
+                &mut made(&mut tables[middle], || table(LEVEL))[last]
+            }
         };
-        match found {
-            Some(page) => &mut page[offset],
-            None => unreachable!("the page has just been made"),
-        }
+        &mut made(found, page)[offset]
     }
 
     #[cold]
@@ -86,6 +83,16 @@ impl<C: Default> Shadow<C> {
         let tables = tables[top].get_or_init(|| table(LEVEL));
         let pages = tables[middle].get_or_init(|| table(LEVEL));
         &pages[last]
+    }
+}
+
+/// What is in a place, made now if it is not there yet.
+#[inline]
+fn made<T>(place: &mut OnceLock<T>, make: impl FnOnce() -> T) -> &mut T {
+    place.get_or_init(make);
+    match place.get_mut() {
+        Some(made) => made,
+        None => unreachable!("it has just been made"),
     }
 }
 

@@ -69,20 +69,22 @@ impl Worker {
         }
     }
 
-    /// Checks an access; calls `report` with each earlier one it is found to race with.
+    /// Checks an access; calls `report` with each earlier one it is found to race with. The
+    /// location's cell is not looked for if the access needs no check.
     #[inline]
-    pub fn access(
+    pub fn access<'c>(
         &mut self,
         tree: &Tree,
         step: Step,
         location: Location,
         kind: AccessKind,
-        cell: &Cell,
+        cell: impl FnOnce() -> &'c Cell,
         report: impl FnMut(Conflict),
     ) {
         if self.recent.covers(step, location, kind) {
             return;
         }
+        let cell = cell();
         match kind {
             AccessKind::Read => self.read(tree, step, cell, report),
             AccessKind::Write => self.write(tree, step, cell, report),

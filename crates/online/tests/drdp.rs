@@ -36,7 +36,7 @@ impl World {
         let races = &mut self.races;
         let report = |_| *races += 1;
         self.checker
-            .access(structure, task, Location(0), kind, history, report);
+            .access(structure, task, Location(0), kind, || history, report);
         self.most = self.most.max(self.history.readers());
     }
 

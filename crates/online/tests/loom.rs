@@ -32,7 +32,7 @@ impl World {
         let report = |_| {
             self.reports.fetch_add(1, Ordering::Relaxed);
         };
-        Worker::default().access(&self.tree, step, location, kind, &self.cell, report);
+        Worker::default().access(&self.tree, step, location, kind, || &self.cell, report);
     }
 
     fn read(&self, place: &Place) {

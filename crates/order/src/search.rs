@@ -46,6 +46,9 @@ pub struct Question {
     pub known: Known,
 }
 
+/// How many joins a search may look at and still be as fast as a binary search in a frontier.
+const FEW: u64 = 4;
+
 /// What searches keep between them.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -60,8 +63,7 @@ pub struct Search {
     lists: VecDeque<Known>,
     walked: Vec<Join>,
     frontier: Frontier,
-    /// What searches with one knowledge have cost so far.
-    spent: (Known, u64),
+    spent: Spent,
     /// How many searches there were.
     pub searches: u64,
     /// How many joined steps they asked the tree about.
@@ -70,6 +72,14 @@ pub struct Search {
     pub most_visited: u64,
     /// How many cells were looked at to make frontiers.
     pub gathered: u64,
+}
+
+/// What searches with one knowledge have cost so far.
+#[derive(Clone, Debug, Default)]
+struct Spent {
+    known: Known,
+    searches: u64,
+    visited: u64,
 }
 
 /// The joined steps behind some knowledge that come before no other of them, from left to right.
@@ -106,7 +116,7 @@ impl Search {
             lists: VecDeque::new(),
             walked: Vec::new(),
             frontier: Frontier::default(),
-            spent: (Known::NOTHING, 0),
+            spent: Spent::default(),
             searches: 0,
             visited: 0,
             most_visited: 0,
@@ -130,14 +140,31 @@ impl Search {
         }
         self.searches += 1;
         let before = self.visited;
-        let found = self.search(tree, joins, &question);
+        // Mostly a few joins are enough, and the milestone would only cost; if not, it may be nearer.
+        let without = Question {
+            milestone: Step::NONE,
+            ..question
+        };
+        let found = match question.milestone.is_none() {
+            true => None,
+            false => self.search(tree, joins, &without, 2 * FEW),
+        };
+        let found = found
+            .or_else(|| self.search(tree, joins, &question, u64::MAX))
+            .unwrap_or(false);
         let visited = self.visited - before;
         self.most_visited = self.most_visited.max(visited);
-        if self.spent.0 != known {
-            self.spent = (known, 0);
+        if self.spent.known != known {
+            self.spent = Spent {
+                known,
+                ..Spent::default()
+            };
         }
-        self.spent.1 += visited;
-        if self.spent.1 > u64::from(known.0 - since) && !self.as_printed {
+        self.spent.searches += 1;
+        self.spent.visited += visited;
+        let a_walk = u64::from(known.0 - since);
+        let worth_it = a_walk.max(self.spent.searches * FEW);
+        if self.spent.visited > worth_it && !self.as_printed {
             self.make_frontier(tree, joins, since, known);
         }
         found
@@ -168,22 +195,35 @@ impl Search {
         is_new
     }
 
-    fn search(&mut self, tree: &Tree, joins: &Joins, question: &Question) -> bool {
+    /// Searches through about so many joins; none if that was not enough to know.
+    fn search(
+        &mut self,
+        tree: &Tree,
+        joins: &Joins,
+        question: &Question,
+        limit: u64,
+    ) -> Option<bool> {
         self.begin(joins);
+        let limit = self.visited.saturating_add(limit);
         // Where nothing else is asked first, a join is asked about as soon as it is seen.
         let at_once = self.traversal.breadth_first && self.traversal.newest_first;
         let mut known = question.known;
         loop {
             if self.add_joins(tree, joins, question, known, at_once) {
-                return true;
+                return Some(true);
+            }
+            if self.visited >= limit {
+                return None;
             }
             let next = match self.traversal.breadth_first {
                 true => self.queue.pop_front(),
                 false => self.queue.pop_back(),
             };
-            let Some(join) = next else { return false };
+            let Some(join) = next else {
+                return Some(false);
+            };
             if !at_once && self.answers(tree, question, join) {
-                return true;
+                return Some(true);
             }
             known = join.known;
         }

@@ -39,31 +39,28 @@ pub fn account(execution: &Execution, checker: Checker) -> Result<Account, Engin
 fn run(execution: &Execution, mut checker: Checker) -> Result<(Racy, Account), EngineError> {
     let mut shadow = Shadow::<History>::default();
     let mut racy = Racy::new();
-    let mut most_readers = 0;
     let strands = each_access(execution, Engine::Drdp, |strands, task, event, number| {
         if let Some(access) = event.access() {
-            let location = access.location;
-            let history = shadow.cell_mut(location);
+            let (location, kind) = (access.location, access.kind);
             let structure = &strands.structure;
             checker.access(
                 structure,
                 task,
                 location,
-                access.kind,
-                history,
+                kind,
+                || shadow.cell_mut(location),
                 |conflict| {
                     let earlier = Earlier::Conflict(conflict);
                     racy.entry(location).or_insert((number, earlier));
                 },
             );
-            most_readers = most_readers.max(history.readers());
         }
     })?;
     let account = Account {
         racy: BTreeSet::new(),
         structure: strands.structure,
         search: checker.search,
-        most_readers,
+        most_readers: checker.most_readers,
     };
     Ok((racy, account))
 }

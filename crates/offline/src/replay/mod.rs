@@ -14,8 +14,7 @@ pub mod spd3;
 use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Construct, Event, EventNumber, Execution, Finish, Location, Op, Promise, Race, RacingAccess,
-    Strand,
+    Event, EventNumber, Execution, Finish, Location, Op, Promise, Race, RacingAccess, Strand,
 };
 use deadheat_online::Conflict;
 use deadheat_order::{Gathered, Known, Question, Search, Signal, Step, Structure, Task};
@@ -32,6 +31,8 @@ struct Running {
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task.
     waited_for_by: Option<Finish>,
+    /// Whether it can be waited for by name.
+    has_name: bool,
 }
 
 /// See the [module](self).
@@ -69,7 +70,7 @@ impl Strands {
             ended: FxHashMap::default(),
         };
         let main = strands.structure.main()?;
-        strands.begin(Strand::MAIN, main, None);
+        strands.begin(Strand::MAIN, main, None, false);
         Ok(strands)
     }
 
@@ -81,9 +82,10 @@ impl Strands {
         Some(&running.task)
     }
 
-    fn begin(&mut self, strand: Strand, task: Task, waited_for_by: Option<Finish>) {
+    fn begin(&mut self, strand: Strand, task: Task, waited_for_by: Option<Finish>, has_name: bool) {
         let running = Running {
             task,
+            has_name,
             finishes: waited_for_by.into_iter().collect(),
             waited_for_by,
         };
@@ -123,11 +125,11 @@ impl Strands {
             Op::Async(child) | Op::Future(child) => {
                 let innermost = running.finishes.last().copied();
                 let task = structure.spawn(task)?;
-                self.begin(child, task, innermost);
+                self.begin(child, task, innermost, matches!(op, Op::Future(_)));
             }
             Op::Fork(child) => {
                 let task = structure.fork(task)?;
-                self.begin(child, task, None);
+                self.begin(child, task, None, true);
             }
             Op::Join(other) => {
                 if let Some(&signal) = self.ended.get(&other) {
@@ -138,8 +140,7 @@ impl Strands {
                 let finish = running.waited_for_by;
                 let finish = finish.and_then(|finish| self.gathered.get_mut(&finish));
                 let signal = structure.end(task, finish);
-                // Where there are no futures or threads, nobody can ask for it by name.
-                if self.engine.orders(Construct::Future) {
+                if running.has_name {
                     self.ended.insert(strand, signal);
                 }
                 self.free.extend(slot);

@@ -150,7 +150,7 @@ impl<F: Fn(usize) -> usize + Sync> ParallelRun<'_, F> {
             if let Some(access) = event.access() {
                 self.hold_up();
                 let location = access.location;
-                let cell = self.shadow.cell(location);
+                let cell = || self.shadow.cell(location);
                 let step = job.place.step();
                 worker.access(&self.tree, step, location, access.kind, cell, |_| {
                     lock(&self.racy).insert(location);

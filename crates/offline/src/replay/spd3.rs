@@ -30,7 +30,8 @@ fn run(execution: &Execution, mut worker: Worker) -> Result<(Racy, Structure), E
     let mut racy = Racy::new();
     let strands = each_access(execution, Engine::Spd3, |strands, task, event, number| {
         if let Some(access) = event.access() {
-            let (location, cell) = (access.location, shadow.cell(access.location));
+            let location = access.location;
+            let cell = || shadow.cell(location);
             let tree = &strands.structure.tree;
             worker.access(tree, task.step(), location, access.kind, cell, |conflict| {
                 let earlier = Earlier::Conflict(conflict);
