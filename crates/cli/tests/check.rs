@@ -158,7 +158,7 @@ fn a_bound_that_is_hit_is_said() {
 #[test]
 fn a_run_too_long_for_the_engine_is_judged_in_part_and_that_is_said() {
     let source =
-        "shared x; proc main() { for i in 0..40000 { async { } } async { x = 1; } x = 2; }";
+        "shared x; proc main() { for i in 0..70000 { async { } } async { x = 1; } x = 2; }";
     let report = json_of(&[], source);
     assert_eq!(report["engine"], "spd3");
     assert_eq!(report["racy_locations"], json!(["x"]));

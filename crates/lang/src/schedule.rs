@@ -7,6 +7,7 @@ use deadheat_model::{Strand, Tables, path_name};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::code::Instruction;
 use crate::machine::{Machine, Readiness, State, Stepped, WaitsFor};
 
 /// How the next strand to take a step is chosen.
@@ -20,6 +21,10 @@ pub enum Schedule {
     Random(u64),
     /// The strands named, one step each; depth-first when the names run out.
     Recorded(RecordedSchedule),
+    /// The `isolated` sections in this order, each named by the path of the strand that enters its
+    /// next one; what is between them, and sections beyond these, as it comes. If a section does
+    /// not come, the order is given up.
+    Sections(Vec<Vec<u32>>),
 }
 
 /// A schedule as text: one strand a line, with how many steps it takes if more than one.
@@ -136,6 +141,7 @@ pub(crate) enum Scheduler {
     DepthFirst(DepthFirst),
     Random(Random),
     Recorded(Recorded),
+    Sections(Sections),
 }
 
 impl Scheduler {
@@ -151,6 +157,10 @@ impl Scheduler {
                 turns: recorded.turns.clone().into(),
                 then: None,
             }),
+            Schedule::Sections(order) => Scheduler::Sections(Sections {
+                order: order.clone().into(),
+                running: vec![Strand::MAIN],
+            }),
         }
     }
 
@@ -164,6 +174,7 @@ impl Scheduler {
             Scheduler::DepthFirst(scheduler) => Ok(scheduler.next(machine, state)),
             Scheduler::Random(scheduler) => Ok(scheduler.next(machine, state)),
             Scheduler::Recorded(scheduler) => scheduler.next(machine, state),
+            Scheduler::Sections(scheduler) => Ok(scheduler.next(machine, state)),
         }
     }
 
@@ -177,6 +188,7 @@ impl Scheduler {
                     scheduler.stepped(stepped);
                 }
             }
+            Scheduler::Sections(scheduler) => scheduler.running.extend(stepped.started),
         }
     }
 }
@@ -316,6 +328,52 @@ impl Recorded {
             parked: Parked::default(),
         });
         Ok(then.next(machine, state))
+    }
+}
+
+pub(crate) struct Sections {
+    /// The paths of the strands that enter the next sections.
+    order: VecDeque<Vec<u32>>,
+    /// Strands that have not ended, the one started last at the end.
+    running: Vec<Strand>,
+}
+
+impl Sections {
+    fn next(&mut self, machine: &Machine, state: &State) -> Option<Strand> {
+        self.running
+            .retain(|&strand| machine.readiness(state, strand) != Readiness::Gone);
+        loop {
+            let wanted = self.order.front().and_then(|path| {
+                let mut path = path.iter();
+                path.try_fold(Strand::MAIN, |parent, &ordinal| {
+                    machine.child(state, parent, ordinal)
+                })
+            });
+            for &strand in self.running.iter().rev() {
+                // A strand that fails ends the run: the others go first.
+                if machine.readiness(state, strand) != Readiness::Ready {
+                    continue;
+                }
+                let enters = state.standing(strand).is_some_and(|standing| {
+                    let (next, _) = machine.next_step(standing);
+                    matches!(next, Instruction::IsolatedBegin(_))
+                });
+                if !enters || self.order.is_empty() {
+                    return Some(strand);
+                }
+                if wanted == Some(strand) {
+                    self.order.pop_front();
+                    return Some(strand);
+                }
+            }
+            if self.order.is_empty() {
+                let fails =
+                    |strand: &Strand| machine.readiness(state, *strand) == Readiness::Failing;
+                return self.running.iter().copied().find(fails);
+            }
+            // Whoever was to come next does not come.
+            self.order.clear();
+        }
     }
 }
 

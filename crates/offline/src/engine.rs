@@ -53,7 +53,7 @@ impl Engine {
             Engine::Spd3 => replay::spd3::check(execution),
             Engine::Drdp => replay::drdp::check(execution),
             Engine::Graph => graph::check(execution).map(|graph| Findings {
-                judged: graph.node_of.len(),
+                judged: graph.graph.events(),
                 races: graph.races,
                 complete: graph.complete,
             }),

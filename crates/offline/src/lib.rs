@@ -9,11 +9,13 @@
 //! To add one is a file, and its lines in [`Engine`].
 
 mod by_strand;
+mod computation_graph;
 mod engine;
 pub mod esp_bags;
 pub mod graph;
 mod pairs;
 pub mod replay;
 
+pub use computation_graph::ComputationGraph;
 pub use engine::{Engine, EngineError, Findings};
 pub use pairs::{MAX_RACES, Node};

@@ -17,7 +17,7 @@ const MAX_COMPARED: usize = 50_000_000;
 pub type Node = usize;
 
 /// Accesses of one node to one location at one place.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Group {
     pub(crate) location: Location,
     pub(crate) node: Node,

@@ -61,23 +61,25 @@ type NodeName = (Strand, usize);
 type CanonicalGraph = BTreeMap<NodeName, (Vec<(Event, Value)>, BTreeSet<NodeName>)>;
 
 fn canonical_graph(graph: &Graph, execution: &Execution, values: &[Value]) -> CanonicalGraph {
+    let graph = &graph.graph;
     let mut names: BTreeMap<usize, NodeName> = BTreeMap::new();
     let mut nodes_of: BTreeMap<Strand, usize> = BTreeMap::new();
-    let mut events: BTreeMap<usize, Vec<(Event, Value)>> = BTreeMap::new();
-    for ((event, value), node) in execution.events.iter().zip(values).zip(&graph.node_of) {
-        names.entry(*node).or_insert_with(|| {
-            let count = nodes_of.entry(event.strand()).or_default();
-            *count += 1;
-            (event.strand(), *count)
-        });
-        events.entry(*node).or_default().push((*event, *value));
+    for node in 0..graph.len() {
+        let count = nodes_of.entry(graph.strand(node)).or_default();
+        *count += 1;
+        names.insert(node, (graph.strand(node), *count));
     }
-    // That a strand has ended is not a node of the graph: what comes behind it comes behind its
-    // last event.
-    events.retain(|_, events| events.iter().all(|(event, _)| event.op() != Op::End));
+    let mut events: BTreeMap<usize, Vec<(Event, Value)>> = BTreeMap::new();
+    for ((event, value), number) in execution.events.iter().zip(values).zip(1..) {
+        // That a strand has ended is not part of the graph: it may be known of another one's node.
+        if event.op() != Op::End {
+            let node = graph.node_of(number).unwrap();
+            events.entry(node).or_default().push((*event, *value));
+        }
+    }
     let canonical = events.into_iter().map(|(node, events)| {
-        let behind = graph.predecessors[node].iter().map(|p| names[p]);
-        (names[&node], (events, behind.collect()))
+        let behind = graph.predecessors(node).chain(graph.section_before(node));
+        (names[&node], (events, behind.map(|p| names[&p]).collect()))
     });
     canonical.collect()
 }
