@@ -32,7 +32,8 @@ pub struct Arguments {
     files: Vec<PathBuf>,
 
     /// What judges the run: spd3 or esp-bags (async and finish), drdp (futures, promises and threads
-    /// as well) or graph (everything, slowly); the fastest that fits unless given
+    /// as well), zipper (isolated as well) or graph (everything, slowly); the first that fits unless
+    /// given
     #[arg(long, value_name = "NAME", value_parser = engine_named)]
     engine: Option<Engine>,
 

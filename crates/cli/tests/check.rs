@@ -264,7 +264,7 @@ fn the_engine_that_fits_is_chosen() {
         (future, "drdp"),
         (FIGURE_1, "drdp"),
         (thread, "drdp"),
-        (isolated, "graph"),
+        (isolated, "zipper"),
     ];
     for (source, engine) in expected {
         assert_eq!(json_of(&[], source)["engine"], engine, "{source}");
@@ -306,15 +306,22 @@ fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
             isolated,
             "esp-bags",
             "line 3, column 3, uses `isolated`",
-            "--engine graph",
+            "--engine zipper",
         ),
         (
             isolated,
             "drdp",
             "line 3, column 3, uses `isolated`",
-            "--engine graph",
+            "--engine zipper",
         ),
     ];
+    let lock = "lock l; shared x;\nproc main() {\n  acquire l; x = 1; release l;\n}";
+    let expected = expected.into_iter().chain([(
+        lock,
+        "zipper",
+        "line 3, column 3, uses `lock`",
+        "--engine graph",
+    )]);
     for (source, engine, what, instead) in expected {
         let output = deadheat_on(&["check", "--engine", engine, "-"], source);
         assert_eq!(output.status.code(), Some(2));
@@ -326,7 +333,7 @@ fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(
-        complaint.contains("there are spd3, esp-bags, drdp, graph"),
+        complaint.contains("there are spd3, esp-bags, drdp, zipper, graph"),
         "{complaint}"
     );
 }

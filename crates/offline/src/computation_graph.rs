@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use deadheat_model::{EventNumber, Execution, Finish, Op, Strand};
+use deadheat_model::{EventNumber, Execution, Finish, Location, Op, Strand};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError};
@@ -45,11 +45,13 @@ struct NodeInfo {
 }
 
 impl ComputationGraph {
-    /// The graph of an execution, up to so many nodes; refuses what an engine does not order.
+    /// The graph of an execution, up to so many nodes, with the accesses to the locations that `keep`
+    /// says; refuses what an engine does not order.
     pub fn new(
         execution: &Execution,
         engine: Engine,
         most: usize,
+        keep: impl Fn(Location) -> bool,
     ) -> Result<ComputationGraph, EngineError> {
         let initial_tokens = execution.tables.semaphores.iter();
         let mut builder = Builder {
@@ -71,15 +73,17 @@ impl ComputationGraph {
             let node = match event.access() {
                 Some(access) => {
                     let node = builder.open_node(strand);
-                    builder.access(Group {
-                        location: access.location,
-                        node: node as Node,
-                        site: event.site(),
-                        kind: access.kind,
-                        strand,
-                        first: number,
-                        count: 1,
-                    });
+                    if keep(access.location) {
+                        builder.access(Group {
+                            location: access.location,
+                            node: node as Node,
+                            site: event.site(),
+                            kind: access.kind,
+                            strand,
+                            first: number,
+                            count: 1,
+                        });
+                    }
                     node
                 }
                 None => builder.synchronise(strand, op),

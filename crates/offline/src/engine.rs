@@ -4,7 +4,7 @@ use deadheat_model::{Construct, EventNumber, Execution, Race};
 use deadheat_order::Full;
 use thiserror::Error;
 
-use crate::{esp_bags, graph, replay};
+use crate::{esp_bags, graph, replay, zipper};
 
 /// What can judge a recorded execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,12 +13,19 @@ pub enum Engine {
     EspBags,
     Spd3,
     Drdp,
+    Zipper,
     Graph,
 }
 
 impl Engine {
     /// Every engine, the ones to be preferred first.
-    pub const ALL: [Engine; 4] = [Engine::Spd3, Engine::EspBags, Engine::Drdp, Engine::Graph];
+    pub const ALL: [Engine; 5] = [
+        Engine::Spd3,
+        Engine::EspBags,
+        Engine::Drdp,
+        Engine::Zipper,
+        Engine::Graph,
+    ];
 
     /// What users call it.
     pub fn name(self) -> &'static str {
@@ -26,6 +33,7 @@ impl Engine {
             Engine::EspBags => "esp-bags",
             Engine::Spd3 => "spd3",
             Engine::Drdp => "drdp",
+            Engine::Zipper => "zipper",
             Engine::Graph => "graph",
         }
     }
@@ -36,6 +44,7 @@ impl Engine {
         match self {
             Engine::EspBags | Engine::Spd3 => matches!(construct, Async | Finish),
             Engine::Drdp => matches!(construct, Async | Finish | Future | Promise | Fork),
+            Engine::Zipper => construct == Isolated || Engine::Drdp.orders(construct),
             Engine::Graph => !matches!(construct, ReadWriteLock | Barrier | Atomic),
         }
     }
@@ -52,6 +61,7 @@ impl Engine {
             Engine::EspBags => esp_bags::check(execution),
             Engine::Spd3 => replay::spd3::check(execution),
             Engine::Drdp => replay::drdp::check(execution),
+            Engine::Zipper => zipper::check(execution),
             Engine::Graph => graph::check(execution).map(|graph| Findings {
                 judged: graph.graph.events(),
                 races: graph.races,

@@ -17,7 +17,7 @@
 //! the order of sections. That reports races that are not there (zipper, Figure 2), so
 //! [`check`] refuses such programs; [`racy_locations`] does not.
 //!
-//! Cost: practically constant for each event; 48 bytes a location; one thread.
+//! Cost: practically constant for each event; 32 bytes a location; one thread.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ use deadheat_order::{Bags, Member, ParallelBag};
 
 use crate::by_strand::ByStrand;
 use crate::engine::{Engine, EngineError, Findings};
-use crate::replay::{Earlier, Racy, all_races};
+use crate::replay::{Racy, all_races};
 
 /// Judges an execution.
 pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
@@ -51,8 +51,8 @@ pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
     walk(execution).into_keys().collect()
 }
 
-/// An access that is kept: whose, and the index of the event.
-type Kept = Option<(Member, u32)>;
+/// Whose access is kept.
+type Kept = Option<Member>;
 
 /// What is kept of a location.
 pub const BYTES_PER_LOCATION: usize = size_of::<Cell>();
@@ -71,16 +71,9 @@ struct Last {
 }
 
 impl Cell {
-    /// Checks an access and keeps it; gives the event that it races with, if there is one.
-    fn access(
-        &mut self,
-        bags: &mut Bags,
-        task: Member,
-        event: u32,
-        kind: AccessKind,
-        isolated: bool,
-    ) -> Option<u32> {
-        let mut parallel = |kept: Kept| kept.is_some_and(|(task, _)| bags.parallel(task));
+    /// Checks an access and keeps it; says whether it races with an earlier one.
+    fn access(&mut self, bags: &mut Bags, task: Member, kind: AccessKind, isolated: bool) -> bool {
+        let mut parallel = |kept: Kept| kept.is_some_and(|task| bags.parallel(task));
         let write = kind == AccessKind::Write;
         // Two accesses that are both inside sections exclude each other.
         let conflicting = [
@@ -89,9 +82,9 @@ impl Cell {
             (self.isolated.writer, !isolated),
             (self.isolated.reader, !isolated && write),
         ];
-        let race = conflicting
+        let races = conflicting
             .into_iter()
-            .find(|&(kept, conflicts)| conflicts && parallel(kept));
+            .any(|(kept, conflicts)| conflicts && parallel(kept));
         let last = match isolated {
             true => &mut self.isolated,
             false => &mut self.outside,
@@ -102,9 +95,9 @@ impl Cell {
         };
         // One that is parallel now stays parallel to all that this one is parallel to.
         if !parallel(*kept) {
-            *kept = Some((task, event));
+            *kept = Some(task);
         }
-        race.and_then(|(kept, _)| kept).map(|(_, event)| event)
+        races
     }
 }
 
@@ -148,10 +141,10 @@ fn walk(execution: &Execution) -> Racy {
         let event = &execution.events[index as usize];
         if let Some(access) = event.access() {
             let cell = shadow.cell_mut(access.location);
-            let earlier = cell.access(&mut bags, frame.task, index, access.kind, isolated);
-            if let Some(earlier) = earlier {
-                let sighting = (number(index), Earlier::Event(number(earlier)));
-                racy.entry(access.location).or_insert(sighting);
+            let races = cell.access(&mut bags, frame.task, access.kind, isolated);
+            if races {
+                let number = EventNumber::from(index) + 1;
+                racy.entry(access.location).or_insert(number);
             }
             continue;
         }
@@ -177,8 +170,4 @@ fn walk(execution: &Execution) -> Racy {
         }
     }
     racy
-}
-
-fn number(index: u32) -> EventNumber {
-    EventNumber::from(index) + 1
 }

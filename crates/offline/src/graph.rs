@@ -36,14 +36,18 @@ pub struct Graph {
 
 /// Builds the graph of an execution and finds its races.
 pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
-    let mut graph = ComputationGraph::new(execution, Engine::Graph, MAX_NODES)?;
+    let mut graph = ComputationGraph::new(execution, Engine::Graph, MAX_NODES, |_| true)?;
     let accesses = std::mem::take(&mut graph.accesses);
     let mut before = None;
-    let races = pairs::races(accesses, true, |a, b, _| {
-        // If nothing is shared, nobody asks for it.
-        let before = before.get_or_insert_with(|| closure(&graph));
-        before[b].contains(a)
-    });
+    let races = pairs::races(
+        accesses,
+        |_| None,
+        |a, b, _| {
+            // If nothing is shared, nobody asks for it.
+            let before = before.get_or_insert_with(|| closure(&graph));
+            before[b].contains(a)
+        },
+    );
     Ok(Graph {
         races: races.found,
         complete: races.complete,
@@ -52,7 +56,7 @@ pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
 }
 
 /// For every node, the nodes that reach it, sections in the order they had.
-fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
+pub(crate) fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
     close(graph, |node, behind| {
         behind.extend(graph.section_before(node));
     })

@@ -2,6 +2,7 @@
 //!
 //! An [`Engine`] reads an [`Execution`](deadheat_model::Execution) and gives its [`Findings`]:
 //! - [`graph`](mod@graph), the naive closure of the computation graph: the yardstick for all others;
+//! - [`zipper`], for tasks with `isolated` sections;
 //! - [`esp_bags`], a depth-first walk over `async` and `finish`;
 //! - [`replay`], which feeds the execution to the engines of `online`: [`replay::spd3`] and
 //!   [`replay::drdp`].
@@ -9,12 +10,15 @@
 //! To add one is a file, and its lines in [`Engine`].
 
 mod by_strand;
+pub mod cg;
 mod computation_graph;
 mod engine;
 pub mod esp_bags;
 pub mod graph;
 mod pairs;
+mod recorded_order;
 pub mod replay;
+pub mod zipper;
 
 pub use computation_graph::ComputationGraph;
 pub use engine::{Engine, EngineError, Findings};

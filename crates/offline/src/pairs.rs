@@ -52,11 +52,14 @@ pub(crate) struct Races {
 }
 
 /// Finds the races among accesses, given whether a node comes before one with a higher number; `before`
-/// adds to what has been compared if it has to look at more than these two. A location that races has at least one, unless comparing all its accesses takes too long and
-/// `must_find` says that this is no reason to go on.
+/// adds to what has been compared if it has to look at more than these two. A location that races has
+/// at least one.
+///
+/// `known` gives a node that is known to race at a location, if that is known: very many accesses are
+/// then not all compared to find one race.
 pub(crate) fn races(
     accesses: Vec<Group>,
-    must_find: bool,
+    known: impl Fn(Location) -> Option<Node>,
     mut before: impl FnMut(Node, Node, &mut usize) -> bool,
 ) -> Races {
     let mut races = Races {
@@ -65,20 +68,34 @@ pub(crate) fn races(
     };
     let mut compared = 0;
     for groups in by_location(accesses) {
+        let known = known(groups[0].location);
         let mut found: FxHashMap<_, Race> = FxHashMap::default();
         let nodes: Vec<&[Group]> = groups.chunk_by(|a, b| a.node == b.node).collect();
         'location: for (index, node) in nodes.iter().enumerate() {
             for other in &nodes[..index] {
                 let enough = found.len() >= MAX_RACES || compared >= MAX_COMPARED;
-                if enough && !(must_find && found.is_empty()) {
+                if enough && (known.is_some() || !found.is_empty()) {
                     races.complete = false;
                     break 'location;
                 }
                 compared += 1;
-                let same_strand = node[0].strand == other[0].strand;
-                if !same_strand && !before(other[0].node, node[0].node, &mut compared) {
+                if parallel(node, other, &mut before, &mut compared) {
                     compared += node.len() * other.len();
                     add_races(node, other, &mut found);
+                }
+            }
+        }
+        // Too many to compare them all: those with the one that is known to race are enough.
+        let here = nodes.iter().find(|node| Some(node[0].node) == known);
+        if let (true, Some(here)) = (found.is_empty(), here) {
+            for other in &nodes {
+                let (node, other) = match here[0].node < other[0].node {
+                    true => (other, here),
+                    false => (here, other),
+                };
+                if parallel(node, other, &mut before, &mut compared) {
+                    add_races(node, other, &mut found);
+                    break;
                 }
             }
         }
@@ -88,6 +105,16 @@ pub(crate) fn races(
         .found
         .sort_by_key(|race| (race.second.event, race.first.event));
     races
+}
+
+/// Whether nothing orders two nodes, the first of which has the higher number.
+fn parallel(
+    node: &[Group],
+    other: &[Group],
+    before: &mut impl FnMut(Node, Node, &mut usize) -> bool,
+    compared: &mut usize,
+) -> bool {
+    node[0].strand != other[0].strand && !before(other[0].node, node[0].node, compared)
 }
 
 /// The accesses to each location that more than one strand touches.

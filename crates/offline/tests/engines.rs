@@ -7,9 +7,9 @@ mod random;
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_lang::{Ending, ExploreOptions, Program, Schedule};
-use deadheat_model::{AccessKind, Construct, Execution, Location, Race, Site};
+use deadheat_model::{AccessKind, Execution, Location, Race, Site};
 use deadheat_offline::replay::{drdp, parallel, spd3};
-use deadheat_offline::{Engine, esp_bags, graph};
+use deadheat_offline::{Engine, cg, esp_bags, graph, zipper};
 
 use random::{Kind, on_programs_of_tasks, programs_per_family};
 
@@ -46,6 +46,7 @@ fn racy_locations(engine: Engine, execution: &Execution) -> BTreeSet<Location> {
                 .0
         }
         Engine::Drdp => drdp::account(execution, Default::default()).unwrap().racy,
+        Engine::Zipper => zipper::racy_locations(execution).unwrap(),
         Engine::Graph => locations(&graph::check(execution).unwrap().races),
     }
 }
@@ -53,9 +54,10 @@ fn racy_locations(engine: Engine, execution: &Execution) -> BTreeSet<Location> {
 /// Compares an engine with the graph on programs whose constructs it orders.
 fn says_what_the_graph_says(engine: Engine, salt: u64) {
     let (mut compared, mut racy) = (0u64, 0u64);
-    let kind = match engine.orders(Construct::Promise) {
-        true => Kind::All,
-        false => Kind::Tasks,
+    let kind = match engine {
+        Engine::EspBags | Engine::Spd3 => Kind::Tasks,
+        Engine::Drdp => Kind::All,
+        Engine::Zipper | Engine::Graph => Kind::Sections,
     };
     let families = on_programs_of_tasks(salt, kind, |program| {
         compared += 1;
@@ -99,6 +101,23 @@ fn spd3_says_what_the_graph_says() {
 #[test]
 fn drdp_says_what_the_graph_says() {
     says_what_the_graph_says(Engine::Drdp, 13);
+}
+
+#[test]
+fn zipper_says_what_the_graph_says() {
+    says_what_the_graph_says(Engine::Zipper, 16);
+}
+
+#[test]
+fn the_direct_analysis_says_what_the_graph_says() {
+    on_programs_of_tasks(17, Kind::Sections, |program| {
+        let run = program.run(&Schedule::Random(1), 10_000).unwrap();
+        let (found, expected) = (
+            cg::racy_locations(&run.execution).unwrap(),
+            racy_locations(Engine::Graph, &run.execution),
+        );
+        (found != expected).then(|| format!("{found:?}, not {expected:?}"))
+    });
 }
 
 /// What threads do when they are held up at random is another schedule each time: what races must
@@ -187,7 +206,7 @@ fn esp_bags_reports_a_race_that_is_not_there_between_sections_that_do_not_commut
         .unwrap_err()
         .to_string();
     assert!(refused.contains("cannot order `isolated`"), "{refused}");
-    assert!(refused.contains("graph can"), "{refused}");
+    assert!(refused.contains("zipper can"), "{refused}");
 }
 
 /// spd3-pldi12, Algorithm 2: the child reads, main reads, the child writes.

@@ -7,7 +7,7 @@ use deadheat_online::Shadow;
 use deadheat_online::drdp::{Checker, History};
 use deadheat_order::{Search, Structure};
 
-use super::{Earlier, Racy, all_races, each_access};
+use super::{Racy, all_races, each_access};
 use crate::engine::{Engine, EngineError, Findings};
 
 /// Judges an execution.
@@ -49,9 +49,8 @@ fn run(execution: &Execution, mut checker: Checker) -> Result<(Racy, Account), E
                 location,
                 kind,
                 || shadow.cell_mut(location),
-                |conflict| {
-                    let earlier = Earlier::Conflict(conflict);
-                    racy.entry(location).or_insert((number, earlier));
+                |_| {
+                    racy.entry(location).or_insert(number);
                 },
             );
         }

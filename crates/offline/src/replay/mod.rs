@@ -13,15 +13,13 @@ pub mod spd3;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{
-    Event, EventNumber, Execution, Finish, Location, Op, Promise, Race, RacingAccess, Strand,
-};
-use deadheat_online::Conflict;
-use deadheat_order::{Gathered, Known, Question, Search, Signal, Step, Structure, Task};
+use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Promise, Strand};
+use deadheat_order::{Gathered, Signal, Structure, Task};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError, Findings};
-use crate::pairs::{self, Group, Node};
+use crate::pairs::{self, Node};
+use crate::recorded_order::RecordedOrder;
 
 /// A strand that runs.
 #[derive(Debug)]
@@ -171,17 +169,8 @@ impl Strands {
     }
 }
 
-/// What an engine saw first at each location that races: an access, and an earlier one.
-pub(crate) type Racy = BTreeMap<Location, (EventNumber, Earlier)>;
-
-/// The earlier one of two accesses that race.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Earlier {
-    /// By its number. It is the one that was looked at earlier: its number may be the higher one.
-    Event(EventNumber),
-    /// As an engine remembers it.
-    Conflict(Conflict),
-}
+/// The locations that an engine has found to race, each with an event that races with another one.
+pub(crate) type Racy = BTreeMap<Location, EventNumber>;
 
 /// Gives every event to `access` or to [`Strands::synchronise`]; the strands as they are in the end.
 fn each_access(
@@ -217,96 +206,24 @@ pub(crate) fn all_races(
     if racy.is_empty() {
         return Ok(findings);
     }
-    // The steps that touch these locations, in order, with what their tasks knew and when.
-    let mut nodes: Vec<(Step, Known, u32)> = Vec::new();
-    let mut node_of: FxHashMap<Step, Node> = FxHashMap::default();
-    let mut accesses: Vec<Group> = Vec::new();
-    // What the engine itself saw, with the latest access of the step it saw a conflict with.
-    let mut remembered: FxHashMap<Location, EventNumber> = FxHashMap::default();
-    let mut seen: FxHashMap<Location, Race> = FxHashMap::default();
-    let strands = each_access(execution, engine, |strands, task, event, number| {
-        let Some(access) = event.access() else { return };
-        let Some((second, earlier)) = racy.get(&access.location) else {
-            return;
-        };
-        let node = *node_of.entry(task.step()).or_insert_with(|| {
-            nodes.push((task.step(), task.known(), strands.structure.joins.now()));
-            nodes.len() - 1
-        });
-        accesses.push(Group {
-            location: access.location,
-            node,
-            site: event.site(),
-            kind: access.kind,
-            strand: event.strand(),
-            first: number,
-            count: 1,
-        });
-        match *earlier {
-            Earlier::Conflict(conflict)
-                if number < *second
-                    && conflict.step == task.step()
-                    && conflict.kind == access.kind =>
-            {
-                remembered.insert(access.location, number);
-            }
-            _ => {}
-        }
-        if number == *second {
-            let first = match *earlier {
-                Earlier::Event(first) => Some(first),
-                Earlier::Conflict(_) => remembered.get(&access.location).copied(),
-            };
-            let race = first.and_then(|first| race(execution, access.location, first, number));
-            seen.extend(race.map(|race| (access.location, race)));
-        }
-    })?;
-    let structure = &strands.structure;
-    let mut search = Search::default();
-    let races = pairs::races(accesses, false, |a, b, compared| {
-        let ((a, _, since), (b, known, _)) = (nodes[a], nodes[b]);
-        if structure.tree.precedes(a, b) {
-            return true;
-        }
-        let before = search.work();
-        let question = Question {
-            step: a,
-            since,
-            milestone: Step::NONE,
-            known,
-        };
-        let found = search.finds(&structure.tree, &structure.joins, question);
-        *compared += (search.work() - before) as usize;
-        found
-    });
+    let mut order = RecordedOrder::new(execution, engine, |location| racy.contains_key(&location))?;
+    let accesses = std::mem::take(&mut order.graph.accesses);
+    let node_of = |number| order.graph.node_of(number);
+    let known: FxHashMap<Location, Node> = racy
+        .iter()
+        .filter_map(|(&location, &number)| Some((location, node_of(number)?)))
+        .collect();
+    let races = pairs::races(
+        accesses,
+        |location| known.get(&location).copied(),
+        |a, b, compared| {
+            let before = order.work();
+            let found = order.precedes(a, b);
+            *compared += (order.work() - before) as usize;
+            found
+        },
+    );
     findings.races = races.found;
     findings.complete = races.complete;
-    if !races.complete {
-        for race in &findings.races {
-            seen.remove(&race.location);
-        }
-        findings.races.extend(seen.into_values());
-        let order = |race: &Race| (race.second.event, race.first.event);
-        findings.races.sort_by_key(order);
-    }
     Ok(findings)
-}
-
-/// The race of two events, by their numbers.
-fn race(execution: &Execution, location: Location, a: EventNumber, b: EventNumber) -> Option<Race> {
-    let access = |number: EventNumber| {
-        let event = execution.events.get(number as usize - 1)?;
-        Some(RacingAccess {
-            event: number,
-            strand: event.strand(),
-            site: event.site(),
-            kind: event.access()?.kind,
-        })
-    };
-    Some(Race {
-        location,
-        first: access(a.min(b))?,
-        second: access(a.max(b))?,
-        count: 1,
-    })
 }

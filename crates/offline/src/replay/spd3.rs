@@ -7,7 +7,7 @@ use deadheat_online::Shadow;
 use deadheat_online::spd3::{Cell, Worker};
 use deadheat_order::Structure;
 
-use super::{Earlier, Racy, all_races, each_access};
+use super::{Racy, all_races, each_access};
 use crate::engine::{Engine, EngineError, Findings};
 
 /// Judges an execution.
@@ -33,9 +33,8 @@ fn run(execution: &Execution, mut worker: Worker) -> Result<(Racy, Structure), E
             let location = access.location;
             let cell = || shadow.cell(location);
             let tree = &strands.structure.tree;
-            worker.access(tree, task.step(), location, access.kind, cell, |conflict| {
-                let earlier = Earlier::Conflict(conflict);
-                racy.entry(location).or_insert((number, earlier));
+            worker.access(tree, task.step(), location, access.kind, cell, |_| {
+                racy.entry(location).or_insert(number);
             });
         }
     })?;

@@ -38,6 +38,10 @@ pub enum Kind {
     All,
     /// Of all these, small enough to be explored.
     Small,
+    /// With `isolated` sections.
+    Sections,
+    /// With `isolated` sections, small enough to be explored.
+    SmallSections,
 }
 
 /// Calls `disagreement` on random programs of tasks; gives how many families there were.
@@ -66,7 +70,17 @@ pub fn on_programs_of_tasks(
     let large_with_threads = with_threads(&with_promises);
     // With the kinds they belong to.
     use Kind::*;
-    let recipes: [(Recipe, &[Kind]); 8] = [
+    let with_sections = |recipe: &Recipe| Recipe {
+        isolated: true,
+        ..recipe.clone()
+    };
+    let promises_and_sections = with_sections(&Family::Promises.recipe());
+    let large_promises_and_sections = with_sections(&large_with_threads);
+    let deciding_sections = Recipe {
+        control: 50,
+        ..Family::Isolated.recipe()
+    };
+    let recipes: [(Recipe, &[Kind]); 13] = [
         (Family::AsyncFinish.recipe(), &[Tasks, All, Small]),
         (Family::SharedControl.recipe(), &[Tasks, All, Small]),
         (large(Family::AsyncFinish), &[Tasks, All]),
@@ -75,6 +89,11 @@ pub fn on_programs_of_tasks(
         (small_with_threads, &[All, Small]),
         (with_promises, &[All]),
         (large_with_threads, &[All]),
+        (Family::Isolated.recipe(), &[Sections, SmallSections]),
+        (deciding_sections, &[Sections, SmallSections]),
+        (large(Family::Isolated), &[Sections]),
+        (promises_and_sections, &[Sections]),
+        (large_promises_and_sections, &[Sections]),
     ];
     let mut families = 0;
     for (recipe, _) in recipes.iter().filter(|(_, kinds)| kinds.contains(&kind)) {
@@ -88,7 +107,7 @@ pub fn on_programs_of_tasks(
             );
         }
     }
-    if kind != Tasks {
+    if matches!(kind, All | Small) {
         families += 1;
         for seed in 0..programs_per_family() {
             let size = if kind == Small { 4..=10 } else { 6..=40 };

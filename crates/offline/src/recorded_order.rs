@@ -1,0 +1,129 @@
+//! Who came before whom in a recorded execution, for any two nodes of its computation graph.
+//!
+//! Simple model: the closure of the computation graph (see [`graph`](mod@crate::graph)).
+//!
+//! The idea: `async`, `finish`, promises, futures and threads order nodes as the [`Structure`] says.
+//! `isolated` sections add a total order among themselves, so what they order is a matter of two
+//! numbers for each node, which is what is left of zipper's sliders when nothing is in their way:
+//! *down*, the last section that is this node or comes before it, and *up*, the first section that
+//! comes after it. A node comes before another through sections if and only if its *up* is not above
+//! the other's *down*: whatever is between the two sections comes behind the one and before the other.
+//!
+//! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
+
+use deadheat_model::{Execution, Location};
+use deadheat_order::{Known, Question, Search, Step, Structure};
+
+use crate::computation_graph::ComputationGraph;
+use crate::engine::{Engine, EngineError};
+use crate::pairs::Node;
+use crate::replay::Strands;
+
+/// See the [module](self).
+pub(crate) struct RecordedOrder {
+    pub(crate) graph: ComputationGraph,
+    structure: Structure,
+    search: Search,
+    points: Vec<Point>,
+}
+
+/// Where a node is in the order.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Point {
+    pub(crate) step: Step,
+    /// What its task knew, and the time.
+    known: Known,
+    time: u32,
+    /// The last section at or before it, from 1; 0 if there is none.
+    down: u32,
+    /// The first section behind it.
+    up: u32,
+}
+
+impl RecordedOrder {
+    /// The order of an execution, with its accesses to the locations that `keep` says.
+    pub(crate) fn new(
+        execution: &Execution,
+        engine: Engine,
+        keep: impl Fn(Location) -> bool,
+    ) -> Result<RecordedOrder, EngineError> {
+        let graph = ComputationGraph::new(execution, engine, usize::MAX, keep)?;
+        let mut points = vec![Point::default(); graph.len()];
+        let mut strands = Strands::new(engine)?;
+        for (event, number) in execution.events.iter().zip(1..) {
+            if event.access().is_none() {
+                strands.synchronise(event, number)?;
+                continue;
+            }
+            let (Some(task), Some(node)) = (strands.task(event.strand()), graph.node_of(number))
+            else {
+                continue;
+            };
+            let point = &mut points[node];
+            if point.step.is_none() {
+                point.step = task.step();
+                point.known = task.known();
+                point.time = strands.structure.joins.now();
+            }
+        }
+        slide(&graph, &mut points);
+        Ok(RecordedOrder {
+            graph,
+            structure: strands.structure,
+            search: Search::default(),
+            points,
+        })
+    }
+
+    /// Where a node that touches something is.
+    pub(crate) fn point(&self, node: Node) -> Point {
+        self.points[node]
+    }
+
+    /// The order by tasks, joins left aside.
+    pub(crate) fn tree(&self) -> &deadheat_order::Tree {
+        &self.structure.tree
+    }
+
+    /// Whether a node comes before one with a higher number. Both touch something.
+    pub(crate) fn precedes(&mut self, a: Node, b: Node) -> bool {
+        let (a, b) = (self.points[a], self.points[b]);
+        if a.up <= b.down {
+            return true;
+        }
+        let Structure { tree, joins } = &self.structure;
+        let question = Question {
+            step: a.step,
+            since: a.time,
+            milestone: Step::NONE,
+            known: b.known,
+        };
+        tree.precedes(a.step, b.step) || self.search.finds(tree, joins, question)
+    }
+
+    /// What has been done to answer, in joins looked at.
+    pub(crate) fn work(&self) -> u64 {
+        self.search.work()
+    }
+}
+
+/// Sets *down* from the first node to the last, and *up* from the last to the first.
+fn slide(graph: &ComputationGraph, points: &mut [Point]) {
+    let section = |node| graph.section(node).map(|section| section as u32 + 1);
+    for node in 0..graph.len() {
+        let before = graph.predecessors(node).map(|before| points[before].down);
+        // A section comes behind all sections before it.
+        points[node].down = section(node).or(before.max()).unwrap_or(0);
+    }
+    points.iter_mut().for_each(|point| point.up = u32::MAX);
+    for node in (0..graph.len()).rev() {
+        let here = section(node).unwrap_or(points[node].up);
+        for before in graph.predecessors(node) {
+            points[before].up = points[before].up.min(here);
+        }
+        if let Some(section) = section(node) {
+            // What is inside comes before the next one.
+            points[node].up = section + 1;
+        }
+    }
+}
