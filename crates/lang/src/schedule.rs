@@ -74,8 +74,13 @@ pub struct CannotFollow {
 }
 
 impl RecordedSchedule {
+    /// How many steps it names.
+    pub fn steps(&self) -> u64 {
+        self.turns.iter().map(|turn| turn.steps).sum()
+    }
+
     /// The schedule in which these strands take a step each.
-    pub(crate) fn from_steps(steps: &[Strand], tables: &Tables) -> RecordedSchedule {
+    pub fn from_steps(steps: &[Strand], tables: &Tables) -> RecordedSchedule {
         let turns = steps.chunk_by(|a, b| a == b).enumerate();
         let turns = turns.map(|(index, turn)| Turn {
             path: tables.strand_path(turn[0]),

@@ -27,8 +27,7 @@ pub struct ComputationGraph {
     edges: Vec<u32>,
     /// The nodes that are `isolated` sections, in the order they had.
     sections: Vec<u32>,
-    /// What is touched, in the order of the execution; once for each node, place and kind if nothing
-    /// else comes in between.
+    /// What is touched, in the order of the execution; mostly once for each node, place and kind.
     pub(crate) accesses: Vec<Group>,
     /// The node that each event belongs to, by the event's number less 1. Shorter than the execution
     /// if there was room for so many nodes only.
@@ -168,9 +167,14 @@ struct StrandState {
     waited_for_by: Option<Finish>,
 }
 
+/// How many places remember an access that may come again.
+const RECENT: usize = 1024;
+
 #[derive(Default)]
 struct Builder {
     graph: ComputationGraph,
+    /// Where in the graph's accesses some of the latest are.
+    recent: Vec<usize>,
     strands: FxHashMap<Strand, StrandState>,
     /// The last nodes of the tasks that each finish waits for.
     ends_in: FxHashMap<Finish, Vec<u32>>,
@@ -212,11 +216,18 @@ impl Builder {
         node
     }
 
+    /// Adds an access, together with the same one before if that is still remembered.
     fn access(&mut self, group: Group) {
+        let spread = group.location.0.wrapping_mul(31) + u64::from(group.site.0);
+        self.recent.resize(RECENT, 0);
+        let recent = &mut self.recent[spread as usize % RECENT];
         let place = |group: &Group| (group.location, group.node, group.site, group.kind);
-        match self.graph.accesses.last_mut() {
-            Some(last) if place(last) == place(&group) => last.count += 1,
-            _ => self.graph.accesses.push(group),
+        match self.graph.accesses.get_mut(*recent) {
+            Some(same) if place(same) == place(&group) => same.count += 1,
+            _ => {
+                *recent = self.graph.accesses.len();
+                self.graph.accesses.push(group);
+            }
         }
     }
 

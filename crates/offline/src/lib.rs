@@ -15,6 +15,7 @@ mod computation_graph;
 mod engine;
 pub mod esp_bags;
 pub mod graph;
+pub mod orders;
 mod pairs;
 mod recorded_order;
 pub mod replay;

@@ -58,7 +58,7 @@ pub(crate) struct Races {
 /// `known` gives a node that is known to race at a location, if that is known: very many accesses are
 /// then not all compared to find one race.
 pub(crate) fn races(
-    accesses: Vec<Group>,
+    mut accesses: Vec<Group>,
     known: impl Fn(Location) -> Option<Node>,
     mut before: impl FnMut(Node, Node, &mut usize) -> bool,
 ) -> Races {
@@ -67,7 +67,9 @@ pub(crate) fn races(
         complete: true,
     };
     let mut compared = 0;
-    for groups in by_location(accesses) {
+    sort(&mut accesses);
+    let by_location = accesses.chunk_by(|a, b| a.location == b.location);
+    for groups in by_location.filter(|groups| is_shared(groups)) {
         let known = known(groups[0].location);
         let mut found: FxHashMap<_, Race> = FxHashMap::default();
         let nodes: Vec<&[Group]> = groups.chunk_by(|a, b| a.node == b.node).collect();
@@ -107,6 +109,11 @@ pub(crate) fn races(
     races
 }
 
+/// Whether more than one strand touches a location.
+fn is_shared(groups: &[Group]) -> bool {
+    groups.iter().any(|group| group.strand != groups[0].strand)
+}
+
 /// Whether nothing orders two nodes, the first of which has the higher number.
 fn parallel(
     node: &[Group],
@@ -117,8 +124,8 @@ fn parallel(
     node[0].strand != other[0].strand && !before(other[0].node, node[0].node, compared)
 }
 
-/// The accesses to each location that more than one strand touches.
-fn by_location(mut accesses: Vec<Group>) -> Vec<Vec<Group>> {
+/// Puts the accesses of one node to one location at one place together, location by location.
+fn sort(accesses: &mut Vec<Group>) {
     accesses.sort_unstable();
     accesses.dedup_by(|later, group| {
         let place = |group: &Group| (group.location, group.node, group.site, group.kind);
@@ -128,11 +135,6 @@ fn by_location(mut accesses: Vec<Group>) -> Vec<Vec<Group>> {
         }
         same
     });
-    accesses
-        .chunk_by(|a, b| a.location == b.location)
-        .filter(|groups| groups.iter().any(|g| g.strand != groups[0].strand))
-        .map(<[Group]>::to_vec)
-        .collect()
 }
 
 /// Adds the races between the accesses of two nodes that nothing orders.

@@ -10,12 +10,14 @@
 //! have no time, and its shortcut for tasks that are still active is wrong; see docs/errata.md).
 //!
 //! Guarantee: every conflict reported is a race. A location has a conflict reported if and only if
-//! it has a race in this execution; no conflict at all means that no schedule has a race.
+//! it has a race in this execution; after its first one it is left alone. No conflict at all, in an
+//! execution that came to its end or to a deadlock, means that no schedule has a race.
 //!
 //! Space: one write, and the reads since that no later read covers. A read covers those that come
 //! before it: whatever is parallel to one of them is parallel to it. Covered ones are thrown out
-//! whenever as many have been added as were left the last time, which costs little for each read;
-//! so there are never more than twice as many as the tree leaves uncovered (and a few).
+//! whenever as many have been added as were left the last time; so there are never more than twice
+//! as many as the tree leaves uncovered (and a few). Those that only joins cover are looked for with
+//! an effort in proportion to how many there are.
 //!
 //! Cost: a read asks about one earlier access, a write about all that are kept. Asking is what the
 //! tree costs, or a search through the joins made since.
@@ -36,6 +38,12 @@ struct Kept {
 
 /// How many reads are kept before any is looked at again.
 const FEW: usize = 8;
+
+/// How many joins may be looked at, for each read, to find out which ones are covered.
+const EFFORT: u64 = 32;
+
+/// In the place of a location's writer: a race has been reported, and the location is left alone.
+const REPORTED: Step = Step(u32::MAX);
 
 /// What is kept of a location's past.
 #[derive(Clone, Debug, Default)]
@@ -93,15 +101,27 @@ impl Checker {
         location: Location,
         kind: AccessKind,
         history: impl FnOnce() -> &'h mut History,
-        report: impl FnMut(Conflict),
+        mut report: impl FnMut(Conflict),
     ) {
         if self.recent.covers(task.step(), location, kind) {
             return;
         }
         let history = history();
+        if history.writer.step == REPORTED {
+            return;
+        }
+        let mut races = false;
+        let report = |conflict| {
+            races = true;
+            report(conflict);
+        };
         match kind {
             AccessKind::Read => self.read(structure, task, history, report),
             AccessKind::Write => self.write(structure, task, history, report),
+        }
+        if races {
+            *history = History::default();
+            history.writer.step = REPORTED;
         }
     }
 
@@ -172,8 +192,11 @@ impl Checker {
         };
     }
 
-    /// Keeps the reads that no other one covers by the tree, and that do not come before what `task`
-    /// does now. The latest read, which is `task`'s, stays.
+    /// Keeps the reads that no other one covers by the tree, and that are not found to come before
+    /// what `task` does now. The latest read, which is `task`'s, stays.
+    ///
+    /// To find out costs a search for each, which may be long and in vain. So there is only so much to
+    /// spend, by how many reads there are: if it was not enough, there will be more of them next time.
     fn throw_out_covered(
         &mut self,
         structure: &Structure,
@@ -182,8 +205,19 @@ impl Checker {
     ) {
         let mut kept = std::mem::take(readers).into_vec();
         structure.tree.keep_last(&mut kept, |kept| kept.step);
+        // The latest are the nearest: one that is far away may use up all the effort.
+        kept.sort_unstable_by_key(|kept| std::cmp::Reverse(kept.time));
+        let mut effort = EFFORT * kept.len() as u64;
         kept.retain(|&reader| {
-            reader.step == task.step() || !self.precedes(structure, reader, Step::NONE, task)
+            let question = Question {
+                step: reader.step,
+                since: reader.time,
+                milestone: Step::NONE,
+                known: task.known(),
+            };
+            let Structure { tree, joins } = structure;
+            reader.step == task.step()
+                || !self.search.finds_within(tree, joins, question, &mut effort)
         });
         *readers = SmallVec::from_vec(kept);
     }
@@ -198,8 +232,11 @@ impl Checker {
         milestone: Step,
         task: &Task,
     ) -> bool {
+        let tree_precedes =
+            |checker: &mut Checker, step: Step| checker.tree_precedes(structure, step, task.step());
         earlier.step.is_none()
-            || self.tree_precedes(structure, earlier.step, task.step())
+            || tree_precedes(self, earlier.step)
+            || (!milestone.is_none() && tree_precedes(self, milestone))
             || self.search.finds(
                 &structure.tree,
                 &structure.joins,

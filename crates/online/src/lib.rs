@@ -8,7 +8,7 @@
 //!
 //! [`Shadow`] finds a location's cell; [`Recent`] recognises accesses that need no check because
 //! their step has made the same one before; [`Relations`] remembers what the tree said. Nothing here
-//! prints, panics, or (on an access that is no race) takes a lock.
+//! prints or panics, and after the first touch of a page no access takes a lock.
 
 pub mod drdp;
 mod recent;

@@ -1,14 +1,14 @@
 //! From a location to its cell.
 //!
 //! Cells lie in pages of neighbours, which are made when first needed and never go away, so that any
-//! thread finds a cell without a lock. Programs that number their locations from 0 find their page in
+//! thread finds a cell without a lock, but for the first touch of a page. Programs that number their locations from 0 find their page in
 //! one table; for locations all over 48 bits, addresses for instance, there is a tree of tables.
 //!
 //! Cost: two dependent loads for the first million locations, five for the others.
 
 use std::sync::OnceLock;
 
-use deadheat_model::Location;
+use deadheat_model::{Location, MAX_OBJECT};
 
 const PAGE_BITS: u32 = 10;
 /// How many neighbouring locations share a page.
@@ -99,7 +99,7 @@ fn made<T>(place: &mut OnceLock<T>, make: impl FnOnce() -> T) -> &mut T {
 /// The number of a location's page, and where in it the location is.
 #[inline]
 fn split(location: Location) -> (usize, usize) {
-    let number = location.0 as usize;
+    let number = (location.0 & MAX_OBJECT) as usize;
     (number >> PAGE_BITS, number % PAGE)
 }
 

@@ -11,8 +11,8 @@
 //!
 //! Guarantee: every conflict reported is a race. A location has a conflict reported if and only if
 //! it has a race in this execution; and as all executions of a race-free program do the same, no
-//! conflict at all means that no schedule has a race. Which of a location's races are reported
-//! depends on the schedule.
+//! conflict at all in an execution that came to its end means that no schedule has a race. Which of a
+//! location's races are reported depends on the schedule.
 //!
 //! Where this differs from the paper:
 //! - A second reader that is parallel to the first goes into the empty slot, about which Algorithm 2

@@ -152,3 +152,65 @@ fn a_write_behind_all_parallel_reads_but_one_races_with_that_one() {
         assert_eq!(world.races, 1, "without {missing}");
     }
 }
+
+/// A task that knows of a write, and then waits for others again and again, reads what was written:
+/// that it once knew is enough.
+#[test]
+fn what_was_known_once_is_not_searched_for_again() {
+    const JOINS: usize = 2000;
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    let writer = world.structure.spawn(&mut main).unwrap();
+    world.write(&writer);
+    let written = world.structure.end(&writer, None);
+    let others: Vec<Signal> = (0..JOINS)
+        .map(|_| {
+            let other = world.structure.spawn(&mut main).unwrap();
+            world.structure.end(&other, None)
+        })
+        .collect();
+    world.structure.join(&mut main, written).unwrap();
+    for other in others {
+        world.structure.join(&mut main, other).unwrap();
+        world.read(&main);
+    }
+    assert_eq!(world.races, 0);
+    let visited = world.checker.search.visited;
+    assert!(visited < JOINS as u64, "{visited}");
+}
+
+/// One old read that nothing orders does not make every later one pay for a search in vain.
+#[test]
+fn a_read_that_stays_uncovered_costs_little() {
+    const JOINS: usize = 20_000;
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    let old = world.structure.spawn(&mut main).unwrap();
+    world.read(&old);
+    for _ in 0..JOINS {
+        let task = world.structure.spawn(&mut main).unwrap();
+        world.read(&task);
+        let signal = world.structure.end(&task, None);
+        world.structure.join(&mut main, signal).unwrap();
+    }
+    let visited = world.checker.search.visited;
+    assert!(visited < 100 * JOINS as u64, "{visited}");
+    assert!(world.most < 100, "{}", world.most);
+    world.write(&main);
+    assert_eq!(world.races, 1);
+}
+
+/// After its first race, a location costs nothing.
+#[test]
+fn a_location_that_races_is_reported_once() {
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    let task = world.structure.spawn(&mut main).unwrap();
+    world.write(&task);
+    for _ in 0..100 {
+        world.go_on(&mut main);
+        world.read(&main);
+    }
+    assert_eq!(world.races, 1);
+    assert_eq!(world.checker.search.visited, 0);
+}

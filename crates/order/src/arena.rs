@@ -2,7 +2,7 @@
 //!
 //! Simple model: a `Mutex<Vec<(u64, u64)>>`.
 //!
-//! The clever version takes no lock and never moves a record: a counter gives out indices, and an
+//! The clever version never moves a record, and takes no lock but to make a segment: a counter gives out indices, and an
 //! index leads to its slot in one of a few segments, each twice as large as the one before, made by
 //! whoever needs it first. Records are two relaxed atomic words. A thread may read a record once it
 //! has learnt its index from the thread that wrote it, in a way that orders memory (an acquiring

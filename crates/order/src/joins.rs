@@ -29,11 +29,6 @@ use crate::tree::Step;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Known(pub u32);
 
-impl Known {
-    /// Nothing but what the tree says.
-    pub const NOTHING: Known = Known(0);
-}
-
 /// What a running task knows, and what it knew when it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Knowledge {

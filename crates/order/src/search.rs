@@ -16,8 +16,8 @@
 //!   Every further answer is a binary search: see [`Tree::keep_last`]. The walk is made when searches
 //!   have cost as much.
 //!
-//! Cost: a search looks at each join made since the step at most once; searches with one knowledge
-//! together cost no more than twice the joins made since, and a logarithm each.
+//! Cost: a search looks at each join made since the step at most once; searches with one and the same
+//! knowledge together cost no more than twice the joins made since, and a logarithm each.
 
 use std::collections::VecDeque;
 
@@ -64,6 +64,8 @@ pub struct Search {
     walked: Vec<Join>,
     frontier: Frontier,
     spent: Spent,
+    /// What `visited` may come to before a search is given up.
+    limit: u64,
     /// How many searches there were.
     pub searches: u64,
     /// How many joined steps they asked the tree about.
@@ -117,6 +119,7 @@ impl Search {
             walked: Vec::new(),
             frontier: Frontier::default(),
             spent: Spent::default(),
+            limit: u64::MAX,
             searches: 0,
             visited: 0,
             most_visited: 0,
@@ -170,6 +173,25 @@ impl Search {
         found
     }
 
+    /// As [`finds`](Search::finds), but looks at `effort` joins at most, and takes off what it
+    /// has looked at. What it does not find in these may be there.
+    pub fn finds_within(
+        &mut self,
+        tree: &Tree,
+        joins: &Joins,
+        question: Question,
+        effort: &mut u64,
+    ) -> bool {
+        if question.known.0 <= question.since || *effort == 0 {
+            return false;
+        }
+        self.searches += 1;
+        let before = self.visited;
+        let found = self.search(tree, joins, &question, *effort);
+        *effort = effort.saturating_sub(self.visited - before);
+        found == Some(true)
+    }
+
     /// All that was done, in joins looked at.
     pub fn work(&self) -> u64 {
         self.searches + self.visited + self.gathered
@@ -195,7 +217,7 @@ impl Search {
         is_new
     }
 
-    /// Searches through about so many joins; none if that was not enough to know.
+    /// Searches through so many joins; none if that was not enough to know.
     fn search(
         &mut self,
         tree: &Tree,
@@ -204,7 +226,7 @@ impl Search {
         limit: u64,
     ) -> Option<bool> {
         self.begin(joins);
-        let limit = self.visited.saturating_add(limit);
+        self.limit = self.visited.saturating_add(limit);
         // Where nothing else is asked first, a join is asked about as soon as it is seen.
         let at_once = self.traversal.breadth_first && self.traversal.newest_first;
         let mut known = question.known;
@@ -212,7 +234,7 @@ impl Search {
             if self.add_joins(tree, joins, question, known, at_once) {
                 return Some(true);
             }
-            if self.visited >= limit {
+            if self.visited >= self.limit {
                 return None;
             }
             let next = match self.traversal.breadth_first {
@@ -250,7 +272,7 @@ impl Search {
         self.lists.push_back(known);
         while let Some(mut at) = self.lists.pop_front() {
             let begin = self.walked.len();
-            while at.0 > question.since && self.is_new(at.0 - 1) {
+            while at.0 > question.since && self.visited < self.limit && self.is_new(at.0 - 1) {
                 let join = joins.cell(at.0 - 1);
                 match join.step.is_none() {
                     true => self.lists.push_back(join.known),

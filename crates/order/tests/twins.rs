@@ -3,8 +3,8 @@
 #![cfg(not(loom))]
 
 use deadheat_order::{
-    Bags, DisjointSets, Joins, Knowledge, Known, Member, ParallelBag, Place, Question, Search,
-    Signal, Step, Traversal, Tree,
+    Bags, DisjointSets, Gathered, Member, ParallelBag, Place, Question, Search, Signal, Step,
+    Structure, Task, Traversal, Tree,
 };
 use fastrand::Rng;
 
@@ -60,11 +60,10 @@ impl DrawnTree {
     }
 }
 
-/// A task of a random program, in the tree and in its twins.
+/// A task of a random program, in the structure and in its twins.
 #[derive(Clone)]
-struct Task {
-    place: Place,
-    knowledge: Knowledge,
+struct Running {
+    task: Task,
     /// Its innermost scope in the drawn tree.
     scope: usize,
     /// Its finishes, innermost last, as indices; the first is the one that waits for it.
@@ -77,15 +76,23 @@ struct Task {
 /// A random program: tasks take turns at random.
 struct World {
     rng: Rng,
-    tree: Tree,
-    joins: Joins,
+    structure: Structure,
     drawn: DrawnTree,
-    tasks: Vec<Task>,
+    tasks: Vec<Running>,
     finishes: Vec<Finish>,
-    /// By step: its number, its leaf in the drawn tree, the steps before it, the time it began.
-    steps: Vec<(Step, usize, Vec<bool>, u32)>,
+    steps: Vec<DrawnStep>,
     /// Set promises and ended tasks: the steps they stand for.
     signals: Vec<(Signal, usize)>,
+}
+
+struct DrawnStep {
+    number: Step,
+    /// Its leaf in the drawn tree.
+    leaf: usize,
+    /// The steps before it.
+    before: Vec<bool>,
+    /// The time it began.
+    since: u32,
 }
 
 struct Finish {
@@ -93,38 +100,35 @@ struct Finish {
     running: usize,
     /// The last steps of the tasks in it, and what they had learnt.
     ends: Vec<usize>,
-    learnt: Vec<Known>,
+    gathered: Gathered,
 }
 
 impl World {
     fn new(seed: u64) -> World {
         let mut world = World {
             rng: Rng::with_seed(seed),
-            tree: Tree::new(),
-            joins: Joins::new(),
+            structure: Structure::new(),
             drawn: DrawnTree::default(),
             tasks: Vec::new(),
             finishes: Vec::new(),
             steps: Vec::new(),
             signals: Vec::new(),
         };
-        let place = world.tree.root().unwrap();
-        world.add_task(place, None, Knowledge::default(), Vec::new(), &[]);
+        let main = world.structure.main().unwrap();
+        world.add_task(main, None, Vec::new(), &[]);
         world
     }
 
     fn add_task(
         &mut self,
-        place: Place,
+        task: Task,
         parent: Option<usize>,
-        knowledge: Knowledge,
         finishes: Vec<usize>,
         behind: &[usize],
     ) {
         let scope = self.drawn.add(parent, parent.is_some());
-        self.tasks.push(Task {
-            place,
-            knowledge,
+        self.tasks.push(Running {
+            task,
             scope,
             finishes,
             step: 0,
@@ -139,13 +143,18 @@ impl World {
         let mut before = vec![false; self.steps.len()];
         for &step in behind {
             before[step] = true;
-            for (b, also) in before.iter_mut().zip(&self.steps[step].2) {
+            for (b, also) in before.iter_mut().zip(&self.steps[step].before) {
                 *b |= also;
             }
         }
-        let number = self.tasks[task].place.step();
+        let number = self.tasks[task].task.step();
         self.tasks[task].step = self.steps.len();
-        self.steps.push((number, leaf, before, self.joins.now()));
+        self.steps.push(DrawnStep {
+            number,
+            leaf,
+            before,
+            since: self.structure.joins.now(),
+        });
     }
 
     /// Some task that has not ended does something.
@@ -154,108 +163,84 @@ impl World {
             .filter(|&task| !self.tasks[task].ended)
             .collect();
         let id = running[self.rng.usize(..running.len())];
-        let mut task = self.tasks[id].clone();
-        let step = task.step;
-        match self.rng.u32(..if with_joins { 20 } else { 13 }) {
+        let mut this = self.tasks[id].clone();
+        let step = this.step;
+        match self.rng.u32(..if with_joins { 20 } else { 12 }) {
             // async
             0..5 => {
-                let place = self.tree.spawn(&mut task.place).unwrap();
-                let innermost = task.finishes.last().copied();
+                let child = self.structure.spawn(&mut this.task).unwrap();
+                let innermost = this.finishes.last().copied();
                 if let Some(finish) = innermost {
                     self.finishes[finish].running += 1;
                 }
-                self.tasks[id] = task.clone();
-                let inherited = task.knowledge.inherit();
+                let scope = this.scope;
+                self.tasks[id] = this;
                 let finishes = innermost.into_iter().collect();
-                self.add_task(place, Some(task.scope), inherited, finishes, &[step]);
+                self.add_task(child, Some(scope), finishes, &[step]);
                 self.new_step(id, &[step]);
             }
             // finish
             5..7 => {
-                self.tree.begin_finish(&mut task.place).unwrap();
-                task.scope = self.drawn.add(Some(task.scope), false);
-                task.finishes.push(self.finishes.len());
+                let gathered = self.structure.begin_finish(&mut this.task).unwrap();
+                this.scope = self.drawn.add(Some(this.scope), false);
+                this.finishes.push(self.finishes.len());
                 self.finishes.push(Finish {
                     owner: id,
                     running: 0,
                     ends: Vec::new(),
-                    learnt: Vec::new(),
+                    gathered,
                 });
-                self.tasks[id] = task;
+                self.tasks[id] = this;
                 self.new_step(id, &[step]);
             }
             // end of finish, or of the task
-            7..12 => match task.finishes.last() {
+            7..12 => match this.finishes.last() {
                 Some(&finish) if self.finishes[finish].owner == id => {
-                    if self.finishes[finish].running > 0 {
+                    let finish = &mut self.finishes[finish];
+                    if finish.running > 0 {
                         return;
                     }
-                    task.finishes.pop();
-                    self.tree.end_finish(&mut task.place);
-                    task.scope = self.drawn.nodes[task.scope].parent.unwrap();
-                    for &known in &self.finishes[finish].learnt {
-                        self.joins.merge(&mut task.knowledge, known).unwrap();
-                    }
-                    self.tasks[id] = task;
-                    let mut behind = self.finishes[finish].ends.clone();
+                    this.finishes.pop();
+                    let gathered = std::mem::take(&mut finish.gathered);
+                    let mut behind = finish.ends.clone();
                     behind.push(step);
+                    self.structure.end_finish(&mut this.task, gathered).unwrap();
+                    this.scope = self.drawn.nodes[this.scope].parent.unwrap();
+                    self.tasks[id] = this;
                     self.new_step(id, &behind);
                 }
                 innermost if id != 0 => {
-                    if let Some(&finish) = innermost {
-                        let finish = &mut self.finishes[finish];
+                    let finish = innermost.map(|&finish| &mut self.finishes[finish]);
+                    let gathered = finish.map(|finish| {
                         finish.running -= 1;
                         finish.ends.push(step);
-                        if task.knowledge.has_grown() {
-                            finish.learnt.push(task.knowledge.now);
-                        }
-                    }
-                    let signal = Signal {
-                        step: task.place.step(),
-                        known: task.knowledge.now,
-                    };
+                        &mut finish.gathered
+                    });
+                    let signal = self.structure.end(&this.task, gathered);
                     self.signals.push((signal, step));
                     self.tasks[id].ended = true;
                 }
                 _ => {}
             },
-            // cut
-            12 => {
-                self.tree.cut(&mut task.place).unwrap();
-                self.tasks[id] = task;
-                self.new_step(id, &[step]);
-            }
             // set
-            13..15 => {
-                let signal = Signal {
-                    step: task.place.step(),
-                    known: task.knowledge.now,
-                };
+            12..15 => {
+                let signal = self.structure.signal(&mut this.task).unwrap();
                 self.signals.push((signal, step));
-                self.tree.cut(&mut task.place).unwrap();
-                self.tasks[id] = task;
+                self.tasks[id] = this;
                 self.new_step(id, &[step]);
             }
             // get
             15..19 if !self.signals.is_empty() => {
                 let (signal, from) = self.signals[self.rng.usize(..self.signals.len())];
-                self.joins.join(&mut task.knowledge, signal).unwrap();
-                self.tree.cut(&mut task.place).unwrap();
-                self.tasks[id] = task;
+                self.structure.join(&mut this.task, signal).unwrap();
+                self.tasks[id] = this;
                 self.new_step(id, &[step, from]);
             }
             // fork
             19 => {
-                let signal = Signal {
-                    step: task.place.step(),
-                    known: task.knowledge.now,
-                };
-                let place = self.tree.root().unwrap();
-                let mut knowledge = Knowledge::default();
-                self.joins.join(&mut knowledge, signal).unwrap();
-                self.add_task(place, None, knowledge, Vec::new(), &[step]);
-                self.tree.cut(&mut task.place).unwrap();
-                self.tasks[id] = task;
+                let thread = self.structure.fork(&mut this.task).unwrap();
+                self.tasks[id] = this;
+                self.add_task(thread, None, Vec::new(), &[step]);
                 self.new_step(id, &[step]);
             }
             _ => {}
@@ -274,10 +259,14 @@ fn the_tree_says_what_the_drawn_tree_says() {
         for (i, a) in world.steps.iter().enumerate() {
             for b in &world.steps[..i] {
                 for (a, b) in [(a, b), (b, a)] {
-                    let expected = world.drawn.relation(a.1, b.1);
-                    let found = world.tree.relation(a.0, b.0);
+                    let expected = world.drawn.relation(a.leaf, b.leaf);
+                    let found = world.structure.tree.relation(a.number, b.number);
                     let found = (found.parallel, found.left, found.depth);
-                    assert_eq!(found, expected, "seed {seed}: {:?} and {:?}", a.0, b.0);
+                    assert_eq!(
+                        found, expected,
+                        "seed {seed}: {:?} and {:?}",
+                        a.number, b.number
+                    );
                     parallel += u64::from(found.0);
                     ordered += u64::from(!found.0);
                 }
@@ -300,43 +289,37 @@ fn tree_and_joins_order_what_the_graph_orders() {
         let mut world = World::new(seed);
         let mut searches = vec![Search::default()];
         searches.extend(orders.as_flattened().iter().map(|&o| Search::as_printed(o)));
+        let mut with_milestones = Search::default();
         for _ in 0..80 {
             world.act(true);
-            for task in world.tasks.iter().filter(|task| !task.ended) {
-                let (number, _, before, _) = &world.steps[task.step];
-                for (index, (step, _, _, since)) in world.steps.iter().enumerate() {
-                    let expected = index == task.step || before.get(index) == Some(&true);
+            let Structure { tree, joins } = &world.structure;
+            for running in world.tasks.iter().filter(|running| !running.ended) {
+                let now = &world.steps[running.step];
+                for (index, earlier) in world.steps.iter().enumerate() {
+                    let expected = index == running.step || now.before.get(index) == Some(&true);
                     // Later steps cannot come before: only what is past is ever asked.
-                    if index > task.step || world.tree.precedes(*step, *number) {
+                    if index > running.step || tree.precedes(earlier.number, now.number) {
                         continue;
                     }
+                    let question = Question {
+                        step: earlier.number,
+                        since: earlier.since,
+                        milestone: Step::NONE,
+                        known: running.task.known(),
+                    };
                     for search in &mut searches {
-                        let question = Question {
-                            step: *step,
-                            since: *since,
-                            milestone: Step::NONE,
-                            known: task.knowledge.now,
-                        };
-                        let found = search.finds(&world.tree, &world.joins, question);
-                        assert_eq!(found, expected, "seed {seed}: {step:?} and {number:?}");
+                        let found = search.finds(tree, joins, question);
+                        assert_eq!(found, expected, "seed {seed}: {question:?}");
                     }
                     // With what is known to come behind it, and may be on the way.
-                    let behind = world
-                        .steps
-                        .iter()
-                        .filter(|other| other.2.get(index) == Some(&true));
-                    let milestone = behind
-                        .map(|other| other.0)
-                        .next_back()
-                        .unwrap_or(Step::NONE);
+                    let mut steps = world.steps.iter();
+                    let behind = steps.rfind(|step| step.before.get(index) == Some(&true));
                     let question = Question {
-                        step: *step,
-                        since: *since,
-                        milestone,
-                        known: task.knowledge.now,
+                        milestone: behind.map_or(Step::NONE, |step| step.number),
+                        ..question
                     };
-                    let found = Search::default().finds(&world.tree, &world.joins, question);
-                    assert_eq!(found, expected, "seed {seed}: {step:?} and {number:?}");
+                    let found = with_milestones.finds(tree, joins, question);
+                    assert_eq!(found, expected, "seed {seed}: {question:?}");
                     by_joins += u64::from(expected);
                     unordered += u64::from(!expected);
                 }
@@ -357,10 +340,10 @@ fn what_is_kept_as_last_is_what_comes_before_nothing() {
         for _ in 0..60 {
             world.act(seed % 2 == 0);
         }
-        let mut steps: Vec<Step> = world.steps.iter().map(|step| step.0).collect();
+        let mut steps: Vec<Step> = world.steps.iter().map(|step| step.number).collect();
         world.rng.shuffle(&mut steps);
         steps.truncate(20);
-        let tree = &world.tree;
+        let tree = &world.structure.tree;
         let comes_before = |a: &Step| steps.iter().any(|b| a != b && tree.precedes(*a, *b));
         let mut expected: Vec<Step> = steps.clone();
         expected.retain(|step| !comes_before(step));

@@ -97,7 +97,7 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             "no race so far; the run was stopped before its end (`--max-steps`)".to_string()
         }
         (_, false) => format!(
-            "{} in this schedule: nothing orders the two accesses; `--explore` tells what other \
+            "{} in this schedule: nothing orders the accesses shown; `--explore` tells what other \
              schedules do",
             counted(report.racy_locations.len() as u64, "racy location")
         ),
@@ -165,7 +165,7 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
 }
 
 /// A number with its thousands set apart.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -7,7 +7,7 @@ use deadheat_lang::Diagnostics;
 use deadheat_model::{AccessKind, SourcePosition};
 
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
-use crate::guarantee::counted;
+use crate::guarantee::{counted, grouped};
 
 /// How many races are shown with their source; the rest are counted.
 const MAX_SHOWN: usize = 50;
@@ -70,7 +70,8 @@ impl<'s> Renderer<'s> {
         for race in report.races.iter().take(MAX_SHOWN) {
             let more = match race.count {
                 1 => String::new(),
-                n => format!(" ({n} pairs of accesses)"),
+                n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
+                n => format!(" (at least {} pairs of accesses)", grouped(n)),
             };
             let group = self.race(&race.location, &race.first, &race.second, &more);
             self.add(&mut text, group);
@@ -92,7 +93,8 @@ impl<'s> Renderer<'s> {
             );
         }
         if !report.races_complete {
-            text += "these locations race in more places than were looked into\n";
+            text += "not all pairs of accesses were compared: there may be more places, and the numbers \
+                     of pairs are lower bounds\n";
         }
         text + &format!("{}: {}\n", self.path, report.guarantee)
     }

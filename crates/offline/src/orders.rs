@@ -1,0 +1,385 @@
+//! Every order of `isolated` sections: is a program race-free on this input, whatever order its
+//! critical sections take? (zipper, section 2.2, and the framework it is part of.)
+//!
+//! Simple model: run the program in every order of its sections, and look for races in each graph.
+//!
+//! The idea: sections that do not conflict commute. Orders that differ only in such sections do the
+//! same and are one *class*; one run for each class is enough, if its graph keeps only the edges
+//! between sections that conflict. What that graph leaves unordered is left unordered by some order of
+//! the class: of two accesses that it does not order, put the sections before the one in front of
+//! those behind the other, and the other way round. Nothing forbids that: an order that did would
+//! lead from the one access to the other. (Two accesses inside sections exclude each other in every
+//! order, and never race.)
+//!
+//! From each run, new ones come by *reversing*: two sections that conflict, and that nothing else
+//! orders, are taken in the other order; what came between and depends on the first is left out, and
+//! the run goes on from there as it comes. That reaches every class, as in partial order reduction.
+//!
+//! All this holds as long as nothing races. A program that has races can do what no order of its
+//! sections makes it do; so each race is shown by a schedule that has been run again, and was seen to
+//! have it. The first race of a program never fails to show.
+//!
+//! Guarantee: if all classes were visited and no race was found, no schedule of the program has one.
+//! A race that is reported is real.
+//!
+//! Cost: a run of the program and a closure of its graph for each class, and for each reversal that
+//! leads to a class seen before.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
+use deadheat_model::{
+    AccessKind, EventNumber, Location, LocationName, Race, RacingAccess, Site, Strand, path_name,
+};
+use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::computation_graph::ComputationGraph;
+use crate::engine::{Engine, EngineError};
+use crate::graph::{self, MAX_NODES};
+use crate::pairs::{self, Group, Node};
+
+/// How many orders are visited, unless told otherwise.
+pub const DEFAULT_MAX_ORDERS: u64 = 10_000;
+
+/// What is true of a program over all orders of its sections.
+#[derive(Debug)]
+pub struct Orders {
+    /// How many classes of orders were visited.
+    pub visited: u64,
+    /// Whether these are all, each run to its end.
+    pub complete: bool,
+    /// The races found, each in the shortest schedule that was found to show it.
+    pub races: Vec<OrderRace>,
+}
+
+/// A race that some order of sections has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderRace {
+    /// What both touch.
+    pub location: LocationName,
+    /// The access that comes first in the schedule.
+    pub first: OrderAccess,
+    /// The other one.
+    pub second: OrderAccess,
+    /// The strands that enter sections, one after the other, up to the race.
+    pub order: Vec<String>,
+    /// A schedule that shows it, up to the second access.
+    pub schedule: RecordedSchedule,
+}
+
+/// One of the two accesses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderAccess {
+    /// Where.
+    pub site: Site,
+    /// Whether it reads or writes.
+    pub kind: AccessKind,
+    /// By which strand, by its name.
+    pub strand: String,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug)]
+pub struct OrdersProgress {
+    /// How many classes have been visited.
+    pub visited: u64,
+    /// How many orders are still to be tried.
+    pub pending: u64,
+}
+
+/// The path of a strand, which is the same in every schedule.
+type Path = Vec<u32>;
+
+/// What makes a race the same race in another run.
+type RaceKey = (LocationName, [(Site, AccessKind); 2]);
+
+/// Visits all orders of a program's sections, each run for at most `max_steps` steps.
+pub fn all_orders(
+    program: &Program,
+    max_steps: u64,
+    max_orders: u64,
+    mut progress: impl FnMut(OrdersProgress),
+) -> Result<Orders, EngineError> {
+    let mut orders = Orders {
+        visited: 0,
+        complete: true,
+        races: Vec::new(),
+    };
+    let mut races: BTreeMap<RaceKey, OrderRace> = BTreeMap::new();
+    let mut classes: FxHashSet<u128> = FxHashSet::default();
+    let mut tried: FxHashSet<u128> = FxHashSet::default();
+    let mut pending: VecDeque<Vec<Path>> = VecDeque::from([Vec::new()]);
+    while let Some(order) = pending.pop_front() {
+        if orders.visited >= max_orders {
+            orders.complete = false;
+            break;
+        }
+        let schedule = Schedule::Sections(order);
+        // An order that cannot be followed is given up, not refused.
+        let Ok(run) = program.run(&schedule, max_steps) else {
+            continue;
+        };
+        let class = Class::of(&run)?;
+        orders.complete &= class.is_whole && run.ending != Ending::StillRunning;
+        let all: Vec<usize> = (0..class.sections.len()).collect();
+        if !classes.insert(class.digest(&all)) {
+            continue;
+        }
+        orders.visited += 1;
+        class.add_races(program, max_steps, &mut races);
+        for (first, second) in class.reversible() {
+            let reversed = class.reversed(first, second);
+            if tried.insert(class.digest(&reversed)) {
+                let paths = reversed.iter().map(|&section| class.paths[section].clone());
+                pending.push_back(paths.collect());
+            }
+        }
+        progress(OrdersProgress {
+            visited: orders.visited,
+            pending: pending.len() as u64,
+        });
+    }
+    orders.races = races.into_values().collect();
+    Ok(orders)
+}
+
+/// One run, which stands for all orders that differ from its order in sections that do not conflict.
+struct Class<'r> {
+    run: &'r Run,
+    graph: ComputationGraph,
+    accesses: Vec<Group>,
+    /// The node of each section, in the order of the run.
+    sections: Vec<Node>,
+    /// Whose section it is, and which of that strand's.
+    paths: Vec<Path>,
+    ordinals: Vec<u32>,
+    /// The earlier sections that each conflicts with, those that others come between left out.
+    conflicts: Vec<Vec<usize>>,
+    /// For every node, the nodes before it.
+    before: Vec<FixedBitSet>,
+    /// Whether all of the run is in the graph.
+    is_whole: bool,
+}
+
+impl Class<'_> {
+    fn of(run: &Run) -> Result<Class<'_>, EngineError> {
+        let execution = &run.execution;
+        let mut graph = ComputationGraph::new(execution, Engine::Zipper, MAX_NODES, |_| true)?;
+        let accesses = std::mem::take(&mut graph.accesses);
+        let sections: Vec<Node> = graph.sections().collect();
+        let conflicts = conflicts(&graph, &accesses);
+        let before = graph::close(&graph, |node, behind| {
+            if let Some(section) = graph.section(node) {
+                behind.extend(conflicts[section].iter().map(|&other| sections[other]));
+            }
+        });
+        let mut of_strand: FxHashMap<Strand, u32> = FxHashMap::default();
+        let ordinals = sections.iter().map(|&node| {
+            let count = of_strand.entry(graph.strand(node)).or_default();
+            *count += 1;
+            *count
+        });
+        let path = |&node: &Node| execution.tables.strand_path(graph.strand(node));
+        Ok(Class {
+            run,
+            ordinals: ordinals.collect(),
+            paths: sections.iter().map(path).collect(),
+            is_whole: graph.events() == execution.events.len(),
+            graph,
+            accesses,
+            sections,
+            conflicts,
+            before,
+        })
+    }
+
+    /// Whether one section comes before another by what does not commute.
+    fn precedes(&self, a: usize, b: usize) -> bool {
+        self.before[self.sections[b]].contains(self.sections[a])
+    }
+
+    /// Pairs of sections that conflict and that nothing else orders.
+    fn reversible(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (second, conflicts) in self.conflicts.iter().enumerate() {
+            let node = self.sections[second];
+            for &first in conflicts {
+                let first_node = self.sections[first];
+                let others = conflicts.iter().filter(|&&other| other != first);
+                let others = others.map(|&other| self.sections[other]);
+                let mut behind = self.graph.predecessors(node).chain(others);
+                let is_ordered =
+                    |other: Node| other == first_node || self.before[other].contains(first_node);
+                if !behind.any(is_ordered) {
+                    pairs.push((first, second));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// An order that begins as this one and has `second` before `first`.
+    fn reversed(&self, first: usize, second: usize) -> Vec<usize> {
+        let between = (first + 1..second).filter(|&other| !self.precedes(first, other));
+        (0..first).chain(between).chain([second]).collect()
+    }
+
+    /// A number that is the same for sections in orders that differ in what commutes only.
+    fn digest(&self, sections: &[usize]) -> u128 {
+        // One after the other, the least of those that no other one left comes before.
+        let mut left = sections.to_vec();
+        left.sort_by_key(|&section| (&self.paths[section], self.ordinals[section]));
+        let mut hasher = SipHasher13::new();
+        while !left.is_empty() {
+            let is_first = |&section: &usize| {
+                let mut others = left.iter();
+                others.all(|&other| other == section || !self.precedes(other, section))
+            };
+            let first = left.iter().position(is_first).unwrap_or(0);
+            let section = left.remove(first);
+            (&self.paths[section], self.ordinals[section]).hash(&mut hasher);
+        }
+        hasher.write_usize(sections.len());
+        hasher.finish128().as_u128()
+    }
+
+    /// Adds the races of some order of this class, each with the schedule that shows it, if that is
+    /// new or shorter.
+    fn add_races(
+        &self,
+        program: &Program,
+        max_steps: u64,
+        races: &mut BTreeMap<RaceKey, OrderRace>,
+    ) {
+        let is_section = |node| self.graph.section(node).is_some();
+        let found = pairs::races(
+            self.accesses.clone(),
+            |_| None,
+            |a, b, _| self.before[b].contains(a) || (is_section(a) && is_section(b)),
+        );
+        for race in &found.found {
+            let key = self.key(race);
+            let steps = self.steps_to(race);
+            let known = races.get(&key).map(|known| known.schedule.steps());
+            if known.is_some_and(|known| known <= steps.len() as u64) {
+                continue;
+            }
+            let tables = &self.run.execution.tables;
+            let schedule = RecordedSchedule::from_steps(&steps, tables);
+            let found = shown(program, &schedule, max_steps, &key).or_else(|| {
+                // The run itself has it, if it is one that its own order leaves open.
+                let whole = self.run.schedule();
+                shown(program, &whole, max_steps, &key)
+            });
+            if let Some(found) = found {
+                races.insert(key, found);
+            }
+        }
+    }
+
+    fn key(&self, race: &Race) -> RaceKey {
+        let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
+        places.sort();
+        let tables = &self.run.execution.tables;
+        (tables.location_name(race.location), places)
+    }
+
+    /// Who takes each step of a schedule that does what the two accesses need, and then these.
+    fn steps_to(&self, race: &Race) -> Vec<Strand> {
+        let (first, second) = (race.first.event, race.second.event);
+        let node_of = |number| self.graph.node_of(number).unwrap_or_default();
+        let (first_node, second_node) = (node_of(first), node_of(second));
+        let is_needed = |number: EventNumber, node: Node| {
+            self.before[first_node].contains(node)
+                || self.before[second_node].contains(node)
+                || (node == first_node && number <= first)
+                || (node == second_node && number <= second)
+        };
+        // While a section is open no other one can begin: it comes last. Then what races with it.
+        let is_section = |node| self.graph.section(node).is_some();
+        let last = |number: EventNumber, node: Node| match node {
+            _ if number == second => 2,
+            _ if node == first_node && is_section(node) => 1,
+            _ if node == second_node && is_section(node) => 1,
+            _ => 0,
+        };
+        let events = &self.run.execution.events;
+        let mut needed: Vec<(u8, EventNumber)> = (1..=events.len() as EventNumber)
+            .filter(|&number| is_needed(number, node_of(number)))
+            .map(|number| (last(number, node_of(number)), number))
+            .collect();
+        needed.sort_unstable();
+        let strand = |(_, number): (u8, EventNumber)| events[number as usize - 1].strand();
+        needed.into_iter().map(strand).collect()
+    }
+}
+
+/// Runs a schedule; gives the race if it is there.
+fn shown(
+    program: &Program,
+    schedule: &RecordedSchedule,
+    max_steps: u64,
+    key: &RaceKey,
+) -> Option<OrderRace> {
+    let run = program
+        .run(&Schedule::Recorded(schedule.clone()), max_steps)
+        .ok()?;
+    let tables = &run.execution.tables;
+    let races = graph::check(&run.execution).ok()?.races;
+    let race = races.iter().find(|race| {
+        let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
+        places.sort();
+        (tables.location_name(race.location), places) == *key
+    })?;
+    let access = |access: &RacingAccess| OrderAccess {
+        site: access.site,
+        kind: access.kind,
+        strand: tables.strand_name(access.strand),
+    };
+    let until = race.second.event as usize;
+    let sections = run.execution.events[..until].iter();
+    let sections = sections.filter(|event| event.op() == deadheat_model::Op::IsolatedBegin);
+    let name = |strand| path_name(&tables.strand_path(strand));
+    Some(OrderRace {
+        location: key.0.clone(),
+        first: access(&race.first),
+        second: access(&race.second),
+        order: sections.map(|event| name(event.strand())).collect(),
+        schedule: schedule.clone(),
+    })
+}
+
+/// For each section, the earlier ones it conflicts with: the last to write what it touches, and those
+/// that have read since what it writes.
+fn conflicts(graph: &ComputationGraph, accesses: &[Group]) -> Vec<Vec<usize>> {
+    #[derive(Default)]
+    struct Last {
+        writer: Option<usize>,
+        readers: Vec<usize>,
+    }
+    let mut conflicts = vec![Vec::new(); graph.sections().len()];
+    let mut last: FxHashMap<Location, Last> = FxHashMap::default();
+    for access in accesses {
+        let Some(section) = graph.section(access.node) else {
+            continue;
+        };
+        let last = last.entry(access.location).or_default();
+        conflicts[section].extend(last.writer);
+        match access.kind {
+            AccessKind::Read => last.readers.push(section),
+            AccessKind::Write => {
+                conflicts[section].append(&mut last.readers);
+                last.writer = Some(section);
+            }
+        }
+    }
+    for (section, conflicts) in conflicts.iter_mut().enumerate() {
+        conflicts.sort_unstable();
+        conflicts.dedup();
+        conflicts.retain(|&other| other != section);
+    }
+    conflicts
+}

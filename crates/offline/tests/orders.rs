@@ -1,0 +1,113 @@
+//! Every order of sections, against every schedule.
+//!
+//! `DEADHEAT_PROGRAMS` says how many programs of each family to try (`make soak`: very many).
+
+mod random;
+
+use std::collections::BTreeSet;
+
+use deadheat_lang::{ExploreOptions, Program, Schedule};
+use deadheat_offline::graph;
+use deadheat_offline::orders::{Orders, all_orders};
+
+use random::{Kind, on_programs_of_tasks};
+
+fn orders_of(program: &Program) -> Orders {
+    all_orders(program, 10_000, 1_000, |_| {}).unwrap()
+}
+
+fn racy_locations(orders: &Orders) -> BTreeSet<String> {
+    let races = orders.races.iter();
+    races.map(|race| race.location.to_string()).collect()
+}
+
+#[test]
+fn all_orders_find_a_race_if_some_schedule_has_one() {
+    let (mut compared, mut racy, mut visited, mut equal) = (0u64, 0u64, 0u64, 0u64);
+    on_programs_of_tasks(21, Kind::SmallSections, |program| {
+        let options = ExploreOptions {
+            max_states: 20_000,
+            ..Default::default()
+        };
+        let exploration = program.explore(&options, |_| {});
+        if !exploration.complete {
+            return None;
+        }
+        let orders = orders_of(program);
+        if !orders.complete {
+            return Some("not all orders visited".to_string());
+        }
+        compared += 1;
+        visited += orders.visited;
+        let (found, truth) = (racy_locations(&orders), exploration.racy_locations());
+        let truth: BTreeSet<String> = truth.into_iter().collect();
+        racy += u64::from(!truth.is_empty());
+        equal += u64::from(found == truth);
+        let agrees = found.is_empty() == truth.is_empty() && found.is_subset(&truth);
+        (!agrees).then(|| format!("{found:?}, explored {truth:?}, {} orders", orders.visited))
+    });
+    println!("{compared} compared, {racy} racy, {equal} with the same locations, {visited} orders");
+    assert!(racy > compared / 10 && racy < compared * 9 / 10);
+    assert!(equal > compared * 95 / 100);
+}
+
+#[test]
+fn each_race_has_a_schedule_that_shows_it() {
+    let mut shown = 0u64;
+    on_programs_of_tasks(22, Kind::SmallSections, |program| {
+        for race in orders_of(program).races {
+            shown += 1;
+            let schedule = Schedule::Recorded(race.schedule.clone());
+            let run = program.run(&schedule, 10_000).unwrap();
+            let races = graph::check(&run.execution).unwrap().races;
+            let tables = &run.execution.tables;
+            let has_it = races.iter().any(|found| {
+                tables.location_name(found.location) == race.location
+                    && found.first.site == race.first.site
+                    && found.second.site == race.second.site
+            });
+            if !has_it {
+                return Some(format!("{race:?}"));
+            }
+        }
+        None
+    });
+    assert!(shown > 0);
+}
+
+/// Twelve tasks with a section each, three of which touch the same variable.
+#[test]
+fn sections_that_share_nothing_are_not_permuted() {
+    let mut source = String::from("shared a[12]; shared x;\nproc main() {\n  finish {\n");
+    for task in 0..12 {
+        let what = match task {
+            2 | 5 | 9 => "x = x + 1".to_string(),
+            _ => format!("a[{task}] = 1"),
+        };
+        source += &format!("    async {{ isolated {{ {what}; }} }}\n");
+    }
+    source += "  }\n}\n";
+    let program = Program::parse(&source).unwrap();
+    let orders = orders_of(&program);
+    assert!(orders.complete && orders.races.is_empty());
+    assert_eq!(orders.visited, 6);
+}
+
+/// Two sections that share no data still order what surrounds them: one order's graph is not enough.
+#[test]
+fn a_race_that_one_order_hides_is_found() {
+    let source = "shared x;
+proc main() {
+  async { x = 1; isolated { skip; } }
+  isolated { skip; }
+  let v = x;
+}";
+    let program = Program::parse(source).unwrap();
+    let run = program.run(&Schedule::DepthFirst, 1000).unwrap();
+    assert!(graph::check(&run.execution).unwrap().races.is_empty());
+    let orders = orders_of(&program);
+    assert_eq!((orders.visited, orders.complete), (1, true));
+    assert_eq!(orders.races.len(), 1);
+    // In the order that shows it, main's section is first.
+    assert_eq!(orders.races[0].order, ["main"]);
+}
