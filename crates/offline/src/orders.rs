@@ -12,8 +12,8 @@
 //! order, and never race.)
 //!
 //! From each run, new ones come by *reversing*: two sections that conflict, and that nothing else
-//! orders, are taken in the other order; what came between and depends on the first is left out, and
-//! the run goes on from there as it comes. That reaches every class, as in partial order reduction.
+//! orders, are taken in the other order, behind all that does not depend on the first; the run goes
+//! on from there as it comes. That reaches every class, as in optimal partial order reduction.
 //!
 //! All this holds as long as nothing races. A program that has races can do what no order of its
 //! sections makes it do; so each race is shown by a schedule that has been run again, and was seen to
@@ -30,7 +30,8 @@ use std::hash::{Hash, Hasher};
 
 use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
 use deadheat_model::{
-    AccessKind, EventNumber, Location, LocationName, Race, RacingAccess, Site, Strand, path_name,
+    AccessKind, Event, EventNumber, Location, LocationName, Op, Race, RacingAccess, Site, Strand,
+    path_name,
 };
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -137,6 +138,13 @@ pub fn all_orders(
                 pending.push_back(paths.collect());
             }
         }
+        for (before, next) in class.instead_of_failing() {
+            let digest = class.digest(&before);
+            if tried.insert(digest ^ hash(&next)) {
+                let before = before.iter().map(|&section| class.paths[section].clone());
+                pending.push_back(before.chain([next]).collect());
+            }
+        }
         progress(OrdersProgress {
             visited: orders.visited,
             pending: pending.len() as u64,
@@ -221,10 +229,31 @@ impl Class<'_> {
         pairs
     }
 
-    /// An order that begins as this one and has `second` before `first`.
+    /// An order that has `second` before `first`, and before both all that does not depend on
+    /// `first`, also what came later by chance.
     fn reversed(&self, first: usize, second: usize) -> Vec<usize> {
-        let between = (first + 1..second).filter(|&other| !self.precedes(first, other));
-        (0..first).chain(between).chain([second]).collect()
+        let all = 0..self.sections.len();
+        let independent = all.filter(|&other| other != first && !self.precedes(first, other));
+        independent.chain([second]).collect()
+    }
+
+    /// Orders in which somebody else enters a section before one in which the run has failed: nobody
+    /// has come to a section behind that one, so nobody knows what it conflicts with.
+    fn instead_of_failing(&self) -> Vec<(Vec<usize>, Path)> {
+        let events = &self.run.execution.events;
+        let last = events.iter().rfind(|event| is_section_edge(event));
+        let Some(open) = last.filter(|event| event.op() == Op::IsolatedBegin) else {
+            return Vec::new();
+        };
+        let tables = &self.run.execution.tables;
+        let ended = events.iter().filter(|event| event.op() == Op::End);
+        let ended: FxHashSet<Strand> = ended.map(|event| event.strand()).collect();
+        let before: Vec<usize> = (0..self.sections.len().saturating_sub(1)).collect();
+        let strands = (0..tables.strands.len() as u32).map(Strand);
+        strands
+            .filter(|strand| *strand != open.strand() && !ended.contains(strand))
+            .map(|strand| (before.clone(), tables.strand_path(strand)))
+            .collect()
     }
 
     /// A number that is the same for sections in orders that differ in what commutes only.
@@ -240,7 +269,12 @@ impl Class<'_> {
             };
             let first = left.iter().position(is_first).unwrap_or(0);
             let section = left.remove(first);
-            (&self.paths[section], self.ordinals[section]).hash(&mut hasher);
+            // What it conflicts with, too: the same sections may do something else in another order.
+            let name = |section: usize| (&self.paths[section], self.ordinals[section]);
+            name(section).hash(&mut hasher);
+            let mut conflicts: Vec<_> = self.conflicts[section].iter().copied().map(name).collect();
+            conflicts.sort_unstable();
+            conflicts.hash(&mut hasher);
         }
         hasher.write_usize(sections.len());
         hasher.finish128().as_u128()
@@ -317,6 +351,16 @@ impl Class<'_> {
     }
 }
 
+fn is_section_edge(event: &Event) -> bool {
+    matches!(event.op(), Op::IsolatedBegin | Op::IsolatedEnd)
+}
+
+fn hash(of: impl Hash) -> u128 {
+    let mut hasher = SipHasher13::new();
+    of.hash(&mut hasher);
+    hasher.finish128().as_u128()
+}
+
 /// Runs a schedule; gives the race if it is there.
 fn shown(
     program: &Program,
@@ -341,7 +385,7 @@ fn shown(
     };
     let until = race.second.event as usize;
     let sections = run.execution.events[..until].iter();
-    let sections = sections.filter(|event| event.op() == deadheat_model::Op::IsolatedBegin);
+    let sections = sections.filter(|event| event.op() == Op::IsolatedBegin);
     let name = |strand| path_name(&tables.strand_path(strand));
     Some(OrderRace {
         location: key.0.clone(),

@@ -111,3 +111,62 @@ proc main() {
     // In the order that shows it, main's section is first.
     assert_eq!(orders.races[0].order, ["main"]);
 }
+
+/// Programs that a wrong turn in the search misses the race of.
+#[test]
+fn the_order_that_shows_the_race_is_reached() {
+    // The same sections in the same order of classes, but another one of them writes.
+    let same_names = "shared a; shared x;
+proc main() {
+  async { isolated { if x == 0 { a = 0; } } }
+  async { isolated { if a { skip; } } x = 1; }
+}";
+    // main's section must come first, though it has nothing to do with the two that are reversed.
+    let independent = "shared a; shared x;
+proc main() {
+  async { isolated { if a == 0 { x = 0; } } }
+  async { isolated { a = 1; } }
+  isolated { x = 0; }
+  x = 0;
+}";
+    // Whoever fails inside a section keeps all others out.
+    let failing = "shared x; shared y;
+proc main() {
+  async { isolated { x = 0 / y; } }
+  isolated { y = 1; }
+  x = 0;
+}";
+    for source in [same_names, independent, failing] {
+        let program = Program::parse(source).unwrap();
+        let orders = orders_of(&program);
+        assert!(orders.complete, "{source}");
+        let racy = racy_locations(&orders);
+        assert_eq!(racy, BTreeSet::from(["x".to_string()]), "{source}");
+    }
+}
+
+/// zipper, Figure 2: the two sections do not commute, and no order of them has a race.
+#[test]
+fn sections_that_do_not_commute_are_tried_in_both_orders() {
+    let source = "shared x; shared a;
+proc main() {
+  finish {
+    async { isolated { if !a { x = 1; } } }
+    isolated { a = 1; }
+    let y = x;
+  }
+}";
+    let orders = orders_of(&Program::parse(source).unwrap());
+    assert_eq!((orders.visited, orders.complete), (2, true));
+    assert!(orders.races.is_empty());
+}
+
+#[test]
+fn a_bound_on_orders_is_kept_and_told() {
+    let tasks = "async { isolated { x = x + 1; } } ".repeat(6);
+    let program = Program::parse(&format!("shared x; proc main() {{ {tasks} }}")).unwrap();
+    let orders = all_orders(&program, 10_000, 10, |_| {}).unwrap();
+    assert_eq!((orders.visited, orders.complete), (10, false));
+    let orders = all_orders(&program, 10_000, 1_000, |_| {}).unwrap();
+    assert_eq!((orders.visited, orders.complete), (720, true));
+}

@@ -115,7 +115,66 @@ pub fn on_programs_of_tasks(
             judge(&tree, &format!("heedless, seed {seed}"), &mut disagreement);
         }
     }
+    if matches!(kind, Sections | SmallSections) {
+        families += 1;
+        for seed in 0..programs_per_family() {
+            let tree = sections_program(&mut rng(salt, seed));
+            judge(&tree, &format!("sections, seed {seed}"), &mut disagreement);
+        }
+    }
     families
+}
+
+/// Tasks with many sections that conflict, and few accesses outside; what a section does may depend on
+/// which came before.
+fn sections_program(rng: &mut fastrand::Rng) -> ast::Program {
+    fn section(rng: &mut fastrand::Rng) -> String {
+        let name = |rng: &mut fastrand::Rng| ["a", "b", "x"][rng.usize(..3)];
+        let (one, other) = (name(rng), name(rng));
+        match rng.u32(..6) {
+            0 => "isolated { skip; } ".to_string(),
+            1 => format!("isolated {{ {one} = {}; }} ", rng.u32(1..3)),
+            2 => format!("isolated {{ {one} = {other}; }} "),
+            3 => format!(
+                "isolated {{ if {one} == {} {{ {other} = 1; }} }} ",
+                rng.u32(..3)
+            ),
+            4 => format!("isolated {{ if {one} {{ skip; }} }} "),
+            _ => format!("isolated {{ {one} = {one} + 1; }} "),
+        }
+    }
+    let mut text = String::new();
+    let mut accesses = rng.u32(1..=3);
+    let mut sections = rng.u32(3..=7);
+    let tasks = rng.u32(2..=4);
+    for _ in 0..tasks {
+        let in_finish = rng.u32(..4) == 0;
+        text += if in_finish {
+            "finish { async { "
+        } else {
+            "async { "
+        };
+        for _ in 0..rng.u32(1..=3) {
+            if sections > 0 && rng.u32(..3) > 0 {
+                sections -= 1;
+                text += &section(rng);
+            } else if accesses > 0 {
+                accesses -= 1;
+                text += if rng.bool() { "x = 3; " } else { "let v = x; " };
+                text = text.replacen("let v =", &format!("let v{accesses} ="), 1);
+            }
+        }
+        text += if in_finish { "} } " } else { "} " };
+        if sections > 0 && rng.bool() {
+            sections -= 1;
+            text += &section(rng);
+        }
+    }
+    for _ in 0..accesses {
+        text += "x = 4; ";
+    }
+    let text = format!("shared a; shared b; shared x; proc main() {{ {text} }}");
+    syntax::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Tasks that set and get promises, each set at most once, wherever it comes to mind. Much of it
