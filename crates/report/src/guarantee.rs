@@ -165,7 +165,7 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
 }
 
 /// A number with its thousands set apart.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::Strand;
 
 use super::lines::{Line, Point};
+use super::races::RaceLine;
 use super::steps::Row;
-use super::{Drawing, RaceLine, shortened};
+use super::{Drawing, shortened};
 
 /// The width of a character, and how far apart lines of text are.
 pub(super) const CHARACTER: f64 = 7.3;
@@ -142,7 +143,7 @@ impl Frame {
         for race in races {
             let (left, right) = sides(boxes, race);
             if right.column == left.column + 1 {
-                let room = width(&race.label()) + 36;
+                let room = width(&race.label()) + 48;
                 gaps[left.column] = gaps[left.column].max(room);
             }
         }

@@ -11,7 +11,8 @@ use std::ops::Range;
 use deadheat_offline::Node;
 
 use super::layout::{Frame, Placed, sides, width};
-use super::{Drawing, EdgeKind, RaceLine};
+use super::races::RaceLine;
+use super::{Drawing, EdgeKind};
 
 pub(super) type Point = (i32, i32);
 
@@ -207,15 +208,18 @@ impl Labels {
     /// A place for the middle of a label on the way between two points; on top of another label only
     /// if there is no other place.
     fn place(&mut self, from: Point, to: Point, size: i32) -> Point {
-        let at = |percent: i32| {
-            let along = |a: i32, b: i32| a + (b - a) * percent / 100;
-            (along(from.0, to.0), along(from.1, to.1))
+        // The line is a curve, level at its ends.
+        let at = |t: f64| {
+            let (early, late) = (3.0 * (1.0 - t).powi(2) * t, 3.0 * (1.0 - t) * t * t);
+            let along = |a: i32, b: i32, share: f64| a + (f64::from(b - a) * share) as i32;
+            let x = along(from.0, to.0, (early + late) / 2.0 + t.powi(3));
+            (x, along(from.1, to.1, late + t.powi(3)))
         };
         let cells = |(x, y): Point| {
             let columns = (x - size / 2) / 8..=(x + size / 2) / 8;
             columns.flat_map(move |column| (y / 8 - 1..=y / 8 + 1).map(move |row| (column, row)))
         };
-        let places = [50, 40, 60, 30, 70, 20, 80].map(at);
+        let places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map(at);
         let free = |place: &Point| cells(*place).all(|cell| !self.taken.contains(&cell));
         let place = places.into_iter().find(free).unwrap_or(places[0]);
         self.taken.extend(cells(place));

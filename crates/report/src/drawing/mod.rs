@@ -10,16 +10,21 @@
 mod dot;
 mod layout;
 mod lines;
+mod races;
 mod steps;
 mod svg;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Execution, Race, Strand};
+use deadheat_model::{Execution, Race, Strand, Tables};
 use deadheat_offline::{ComputationGraph, Node};
 
 use crate::guarantee::counted;
+use races::RaceLine;
 use steps::Steps;
+
+/// How many characters of a strand's name are kept.
+const MAX_NAME: usize = 200;
 
 /// Who made an edge, which is how it is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -63,26 +68,7 @@ impl NodeBox {
     }
 }
 
-/// The races between two nodes, the one that began first in front.
-#[derive(Debug)]
-struct RaceLine {
-    nodes: (Node, Node),
-    /// The locations, each once.
-    locations: Vec<String>,
-    /// How many pairs of places race.
-    places: u64,
-    /// How many pairs of accesses they stand for.
-    pairs: u64,
-}
-
-impl RaceLine {
-    /// The locations' names, briefly.
-    fn label(&self) -> String {
-        shortened(&self.locations.join(", "), 24)
-    }
-}
-
-/// See the [module](self).
+/// The computation graph of one run as a picture, its races marked: what there is to draw.
 #[derive(Debug)]
 pub struct Drawing {
     title: String,
@@ -108,27 +94,27 @@ impl Drawing {
         graph: &ComputationGraph,
         races: &[Race],
     ) -> Drawing {
-        let tables = &execution.tables;
+        let strands: BTreeSet<Strand> = (0..graph.len()).map(|node| graph.strand(node)).collect();
+        let names = strand_names(&execution.tables, strands);
         let all_steps = steps::of_nodes(source, execution, graph, races);
         let boxes = all_steps.into_iter().enumerate().map(|(node, steps)| {
             let strand = graph.strand(node);
             NodeBox {
                 strand,
-                name: tables.strand_name(strand),
+                name: names[&strand].clone(),
                 isolated: graph.section(node).is_some(),
                 steps,
             }
         });
         let boxes: Vec<NodeBox> = boxes.collect();
-        let races = race_lines(execution, graph, races);
-        let strands: BTreeSet<Strand> = boxes.iter().map(|node| node.strand).collect();
+        let races = races::lines(execution, graph, races);
         let places: u64 = races.iter().map(|race| race.places).sum();
         let pairs: u64 = races.iter().map(|race| race.pairs).sum();
         Drawing {
             title: title.to_string(),
             caption: format!(
                 "{}, {}, {}",
-                counted(strands.len() as u64, "strand"),
+                counted(names.len() as u64, "strand"),
                 counted(boxes.len() as u64, "node"),
                 match places {
                     0 => "no race".to_string(),
@@ -151,6 +137,23 @@ impl Drawing {
     fn has(&self, kind: EdgeKind) -> bool {
         self.edges.iter().any(|edge| edge.kind == kind)
     }
+}
+
+/// The names of strands, each shortened before its children's are made of it: in a deep recursion, all
+/// of them would take too much.
+fn strand_names(tables: &Tables, strands: BTreeSet<Strand>) -> BTreeMap<Strand, String> {
+    let mut names: BTreeMap<Strand, String> = BTreeMap::new();
+    // A strand has a higher number than the one that started it.
+    for strand in strands {
+        let info = tables.strands.get(strand.index());
+        let parent = info.and_then(|info| Some((names.get(&info.parent?)?, info.ordinal)));
+        let name = match parent {
+            Some((parent, ordinal)) => format!("{parent}/{ordinal}"),
+            None => tables.strand_name(strand),
+        };
+        names.insert(strand, shortened(&name, MAX_NAME));
+    }
+    names
 }
 
 fn edges(graph: &ComputationGraph) -> Vec<Edge> {
@@ -182,31 +185,6 @@ fn edges(graph: &ComputationGraph) -> Vec<Edge> {
         }));
     }
     edges
-}
-
-fn race_lines(execution: &Execution, graph: &ComputationGraph, races: &[Race]) -> Vec<RaceLine> {
-    let mut lines: BTreeMap<(Node, Node), RaceLine> = BTreeMap::new();
-    for race in races {
-        let first = graph.node_of(race.first.event);
-        let second = graph.node_of(race.second.event);
-        let (Some(first), Some(second)) = (first, second) else {
-            continue;
-        };
-        let nodes = (first.min(second), first.max(second));
-        let line = lines.entry(nodes).or_insert_with(|| RaceLine {
-            nodes,
-            locations: Vec::new(),
-            places: 0,
-            pairs: 0,
-        });
-        let name = execution.tables.location_name(race.location).to_string();
-        if !line.locations.contains(&name) {
-            line.locations.push(name);
-        }
-        line.places += 1;
-        line.pairs += race.count;
-    }
-    lines.into_values().collect()
 }
 
 /// A text of at most so many characters: the beginning, the end, and `…` for what lay between.
@@ -250,11 +228,27 @@ mod tests {
     }
 
     #[test]
+    fn a_deep_strand_keeps_both_ends_of_its_name() {
+        let source =
+            "proc main() { call f(200); } proc f(n) { if n > 0 { async f(n - 1); } skip; }";
+        let drawing = drawing(source);
+        let last = drawing.boxes.iter().max_by_key(|node| node.strand);
+        let name = &last.unwrap().name;
+        assert_eq!(name.chars().count(), MAX_NAME);
+        assert!(
+            name.starts_with("main/1/1/1/") && name.ends_with("/1/1/1"),
+            "{name}"
+        );
+        assert_eq!(name.matches('…').count(), 1);
+    }
+
+    #[test]
     fn races_between_the_same_nodes_are_one_line() {
         let drawing =
             drawing("shared x; shared y; proc main() { async { x = 1; y = 1; } x = 2; y = 2; }");
         assert_eq!(drawing.races.len(), 1);
         assert_eq!(drawing.races[0].label(), "x, y");
+        assert_eq!(drawing.races[0].names(3), "x, …");
         let racing = drawing.boxes.iter().filter(|b| b.races()).count();
         assert_eq!(racing, 2);
         assert_eq!(drawing.caption, "2 strands, 3 nodes, 2 races");

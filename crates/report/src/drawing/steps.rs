@@ -10,6 +10,7 @@ use deadheat_model::{Event, EventNumber, Execution, Op, Race};
 use deadheat_offline::ComputationGraph;
 
 use super::shortened;
+use crate::guarantee::grouped;
 
 /// How many different things are kept of a node, and as many again of those that race.
 const MAX_KEPT: usize = 50;
@@ -33,7 +34,7 @@ impl Step {
         let text = shortened(&self.text, MAX_TEXT);
         match self.count {
             1 => text,
-            n => format!("{text} ×{n}"),
+            n => format!("{text} ×{}", grouped(n)),
         }
     }
 }
@@ -135,7 +136,7 @@ impl Steps {
             }
             text += &step.text;
             if step.count > 1 {
-                text += &format!(" ×{}", step.count);
+                text += &format!(" ×{}", grouped(step.count));
             }
             if step.races {
                 text += " (races)";
@@ -143,7 +144,7 @@ impl Steps {
             line = Some(step.line);
         }
         if self.more > 0 {
-            text += &format!("\n… {} more", self.more);
+            text += &format!("\n… {} more", grouped(self.more));
         }
         text.trim_start().to_string()
     }
@@ -159,7 +160,7 @@ impl Steps {
         for step in &self.steps {
             let budget = if step.races { &mut room } else { &mut others };
             if *budget == 0 {
-                left_out += 1;
+                left_out += step.count;
                 continue;
             }
             *budget -= 1;
@@ -181,7 +182,7 @@ impl Steps {
         if left_out > 0 {
             rows.push(Row {
                 line: None,
-                pieces: vec![(format!("… {left_out} more"), false)],
+                pieces: vec![(format!("… {} more", grouped(left_out)), false)],
             });
         }
         rows

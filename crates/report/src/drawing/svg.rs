@@ -15,6 +15,7 @@ text{font:12px monospace;fill:#222}
 .caption,.number{fill:#6b7280}
 .name{font-weight:bold;fill:#374151}
 .hot{font-weight:bold;fill:#c81e1e}
+.label{text-anchor:middle}
 rect{fill:#fff;stroke:#6b7280}
 .isolated rect{fill:#e3e8f1}
 .racing rect{stroke:#c81e1e;stroke-width:2.5}
@@ -100,7 +101,7 @@ impl Drawing {
         }
         for (race, (line, _)) in self.races.iter().zip(&layout.races) {
             let path = path(line.start, &line.pieces);
-            let names = escaped(&race.locations.join(", "));
+            let names = escaped(&race.names(1_000));
             add(
                 &mut svg,
                 format_args!("<path class=\"race\" d=\"{path}\"><title>{names}</title></path>\n"),
@@ -108,12 +109,12 @@ impl Drawing {
         }
         for (race, &(_, (x, y))) in self.races.iter().zip(&layout.races) {
             let label = race.label();
-            let size = width(&label) + 6;
+            let size = width(&label) + 4;
             add(
                 &mut svg,
                 format_args!(
-                    "<rect class=\"under\" x=\"{}\" y=\"{}\" width=\"{size}\" height=\"16\"/>\
-                     <text class=\"hot\" text-anchor=\"middle\" x=\"{x}\" y=\"{}\">{}</text>\n",
+                    "<rect class=\"under\" x=\"{}\" y=\"{}\" width=\"{size}\" height=\"15\"/>\
+                     <text class=\"hot label\" x=\"{x}\" y=\"{}\">{}</text>\n",
                     x - size / 2,
                     y - 8,
                     y + 4,
