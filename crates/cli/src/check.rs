@@ -17,6 +17,7 @@ use deadheat_report::{CheckReport, Renderer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thiserror::Error;
 
+use crate::graph::{CannotDraw, GraphFile};
 use crate::output::{complain, complain_of, print};
 
 /// Check .tp programs for races
@@ -58,6 +59,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
+    /// Draw the run's computation graph, its races marked, to FILE: .svg or .dot
+    #[arg(long, value_name = "FILE")]
+    graph: Option<GraphFile>,
+
     /// Print the result as JSON, one object a program; to FILE if given
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     json: Option<Option<PathBuf>>,
@@ -68,7 +73,8 @@ Examples:
   deadheat check examples/lost-update.tp
   deadheat check --explore --json examples/zipper-fig2.tp
   deadheat check --schedule random:7 --save-schedule run.txt program.tp
-  deadheat check --schedule trace:run.txt program.tp";
+  deadheat check --schedule trace:run.txt program.tp
+  deadheat check --graph run.svg examples/zipper-fig3.tp";
 
 /// How many bytes of a schedule are read.
 const MAX_SCHEDULE_BYTES: usize = 256 << 20;
@@ -138,6 +144,8 @@ enum Failure {
     },
     #[error("`{}`: {error}", path.display())]
     Engine { path: PathBuf, error: EngineError },
+    #[error("`{}` cannot be drawn: {error}", path.display())]
+    CannotDraw { path: PathBuf, error: CannotDraw },
     #[error(
         "`{}`{} uses `{}`, which {} cannot order; {}",
         path.display(),
@@ -170,6 +178,10 @@ enum Failure {
 pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
     if arguments.save_schedule.is_some() && arguments.files.len() > 1 {
         complain_of("--save-schedule goes with one program");
+        return ExitCode::from(2);
+    }
+    if arguments.graph.is_some() && arguments.files.len() > 1 {
+        complain_of("--graph goes with one program");
         return ExitCode::from(2);
     }
     let mut status = 0;
@@ -251,6 +263,14 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
             path: path.into(),
             error,
         })?;
+    if let Some(file) = &arguments.graph {
+        let drawn = file.draw(&shown_path, &source, &run.execution, &findings.races);
+        let drawn = drawn.map_err(|error| Failure::CannotDraw {
+            path: path.into(),
+            error,
+        })?;
+        write(&file.path, &drawn)?;
+    }
     let exploration = arguments
         .explore
         .then(|| explore(&program, arguments.max_states));

@@ -1,6 +1,7 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod check;
+mod graph;
 mod output;
 
 use std::process::ExitCode;

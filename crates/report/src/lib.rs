@@ -2,9 +2,10 @@
 //!
 //! [`CheckReport`] is what `deadheat check` knows about a program; it serialises to the command's
 //! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
-//! text with the source lines shown.
+//! text with the source lines shown. [`Drawing`] is the picture of a run's computation graph.
 
 mod check;
+mod drawing;
 mod guarantee;
 mod text;
 
@@ -12,4 +13,5 @@ pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     RaceReport, Shown, WaitingReport,
 };
+pub use drawing::Drawing;
 pub use text::Renderer;
