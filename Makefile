@@ -35,7 +35,7 @@ loom:
 ## Ground truth on very many random programs, in release mode: about half an hour on two cores.
 soak:
 	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
-	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines -- --nocapture
+	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
 
 ## Measures, and prints tables.
 bench:

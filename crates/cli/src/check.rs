@@ -12,6 +12,7 @@ use deadheat_lang::{
     DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
 };
 use deadheat_model::{Construct, SourcePosition};
+use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
 use deadheat_offline::{Engine, EngineError};
 use deadheat_report::{CheckReport, Renderer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -50,6 +51,14 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STATES)]
     max_states: u64,
 
+    /// Visit every order of isolated sections, and tell which races are possible; with zipper
+    #[arg(long)]
+    all_orders: bool,
+
+    /// Stop --all-orders after so many orders
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ORDERS)]
+    max_orders: u64,
+
     /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS,
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
@@ -72,6 +81,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat check examples/lost-update.tp
   deadheat check --explore --json examples/zipper-fig2.tp
+  deadheat check --all-orders examples/isolated-hides-race.tp
   deadheat check --schedule random:7 --save-schedule run.txt program.tp
   deadheat check --schedule trace:run.txt program.tp
   deadheat check --graph run.svg examples/zipper-fig3.tp";
@@ -156,6 +166,7 @@ enum Failure {
         construct.word(),
         engine.name(),
         match instead {
+            _ if *all_orders => "--explore visits every schedule of any program".to_string(),
             Some(instead) => format!("--engine {} can", instead.name()),
             None => "no engine can".to_string(),
         }
@@ -168,6 +179,7 @@ enum Failure {
         engine: Engine,
         /// The engine that orders all of the program's constructs.
         instead: Option<Engine>,
+        all_orders: bool,
     },
     /// Already said, with the source shown.
     #[error("`{}` is not a program", path.display())]
@@ -176,6 +188,10 @@ enum Failure {
 
 /// Checks each program; gives the worst status.
 pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
+    if arguments.all_orders && arguments.engine.is_some_and(|e| e != Engine::Zipper) {
+        complain_of("--all-orders goes with --engine zipper");
+        return ExitCode::from(2);
+    }
     if arguments.save_schedule.is_some() && arguments.files.len() > 1 {
         complain_of("--save-schedule goes with one program");
         return ExitCode::from(2);
@@ -243,7 +259,10 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
     }
     let constructs = program.constructs();
     let fitting = Engine::fitting(constructs);
-    let engine = arguments.engine.or(fitting).unwrap_or(Engine::Graph);
+    let engine = match arguments.all_orders {
+        true => arguments.engine.unwrap_or(Engine::Zipper),
+        false => arguments.engine.or(fitting).unwrap_or(Engine::Graph),
+    };
     if let Some(&construct) = constructs.iter().find(|&&c| !engine.orders(c)) {
         let events = &run.execution.events;
         let event = events
@@ -255,6 +274,7 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
             construct,
             engine,
             instead: fitting,
+            all_orders: arguments.all_orders,
         });
     }
     let findings = engine
@@ -271,6 +291,15 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         })?;
         write(&file.path, &drawn)?;
     }
+    let orders = match arguments.all_orders {
+        true => Some(
+            all_orders(&program, arguments).map_err(|error| Failure::Engine {
+                path: path.into(),
+                error,
+            })?,
+        ),
+        false => None,
+    };
     let exploration = arguments
         .explore
         .then(|| explore(&program, arguments.max_states));
@@ -280,24 +309,46 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         &run,
         engine,
         &findings,
+        orders.as_ref(),
         exploration.as_ref(),
     );
     let shown = renderer.check(&report);
     Ok((report, shown))
 }
 
-/// Explores with a progress bar, on a terminal, if it takes long enough to want one.
-fn explore(program: &Program, max_states: u64) -> Exploration {
+/// A progress bar, on a terminal.
+fn progress_bar(most: u64, style: &str) -> ProgressBar {
     let target = match std::io::stderr().is_terminal() {
         true => ProgressDrawTarget::stderr_with_hz(10),
         false => ProgressDrawTarget::hidden(),
     };
-    let bar = ProgressBar::with_draw_target(Some(max_states), target);
-    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {msg} \
-                 [{elapsed}]";
+    let bar = ProgressBar::with_draw_target(Some(most), target);
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
+    bar
+}
+
+/// Visits every order of sections, with a progress bar if it takes long enough to want one.
+fn all_orders(program: &Program, arguments: &Arguments) -> Result<Orders, EngineError> {
+    let (steps, most) = (arguments.max_steps, arguments.max_orders);
+    let style = "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
+    let bar = progress_bar(most, style);
+    let orders = orders::all_orders(program, steps, most, |progress| {
+        if bar.elapsed() > Duration::from_millis(500) {
+            bar.set_position(progress.visited);
+            bar.set_message(format!("{} to be tried", progress.pending));
+        }
+    });
+    bar.finish_and_clear();
+    orders
+}
+
+/// Explores with a progress bar, if it takes long enough to want one.
+fn explore(program: &Program, max_states: u64) -> Exploration {
+    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {msg} \
+                 [{elapsed}]";
+    let bar = progress_bar(max_states, style);
     let options = ExploreOptions {
         max_states,
         ..ExploreOptions::default()

@@ -75,7 +75,7 @@ impl GraphFile {
         execution: &Execution,
         races: &[Race],
     ) -> Result<String, CannotDraw> {
-        let graph = ComputationGraph::new(execution, Engine::Graph, MAX_COUNTED)?;
+        let graph = ComputationGraph::new(execution, Engine::Graph, MAX_COUNTED, |_| false)?;
         let (format, most) = match self.format {
             Format::Svg => (".svg", Drawing::MAX_SVG),
             Format::Dot => (".dot", Drawing::MAX_DOT),

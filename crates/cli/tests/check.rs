@@ -337,3 +337,64 @@ fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
         "{complaint}"
     );
 }
+
+#[test]
+fn every_order_of_sections_is_visited_on_demand() {
+    let hidden = "shared x;\nproc main() {\n  async { x = 1; isolated { skip; } }\n  isolated { skip; }\n  let v = x;\n}";
+    let report = json_of(&[], hidden);
+    assert_eq!(report["racy_locations"], json!([]));
+    assert_eq!(report["orders"], Value::Null);
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(guarantee.contains("`--all-orders` visits"), "{guarantee}");
+    let report = json_of(&["--all-orders"], hidden);
+    assert_eq!(report["engine"], "zipper");
+    assert_eq!(report["orders"], json!({"visited": 1, "complete": true}));
+    assert_eq!(report["racy_locations"], json!(["x"]));
+    let race = &report["races"][0];
+    assert_eq!(race["order"], json!(["main"]));
+    // The schedule is one that `--schedule trace:` takes, and it shows the race.
+    let lines: Vec<&str> = race["schedule"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| l.as_str().unwrap())
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("order.txt");
+    fs::write(&file, lines.join("\n")).unwrap();
+    let schedule = format!("trace:{}", file.display());
+    let report = json_of(&["--schedule", &schedule], hidden);
+    assert_eq!(report["racy_locations"], json!(["x"]));
+
+    let figure_2 = "shared x; shared a; proc main() { finish { async { isolated { if !a { x = 1; } } } isolated { a = 1; } let y = x; } }";
+    let report = json_of(&["--all-orders"], figure_2);
+    assert_eq!(report["orders"], json!({"visited": 2, "complete": true}));
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(
+        guarantee.starts_with("race-free for this input, under every schedule"),
+        "{guarantee}"
+    );
+
+    let tasks = "async { isolated { x = x + 1; } } ".repeat(6);
+    let many = format!("shared x; proc main() {{ {tasks} }}");
+    let report = json_of(&["--all-orders", "--max-orders", "5"], &many);
+    assert_eq!(report["orders"], json!({"visited": 5, "complete": false}));
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(guarantee.contains("raise --max-orders"), "{guarantee}");
+
+    for (arguments, complaint) in [
+        (
+            ["--all-orders", "--engine", "graph"],
+            "goes with --engine zipper",
+        ),
+        (
+            ["--all-orders", "--engine", "zipper"],
+            "--explore visits every schedule",
+        ),
+    ] {
+        let locks = "lock l; proc main() { acquire l; release l; }";
+        let output = deadheat_on(&[&["check"], &arguments[..], &["-"]].concat(), locks);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(complaint), "{}", stderr(&output));
+    }
+}

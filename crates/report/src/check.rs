@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 
 use deadheat_lang::{
-    Ending, ErrorKind, Exploration, ExploredAccess, Run, RuntimeError, Waiting, WaitsFor,
+    Ending, ErrorKind, Exploration, ExploredAccess, RecordedSchedule, Run, RuntimeError, Waiting,
+    WaitsFor,
 };
 use deadheat_model::{
     AccessKind, Construct, Event, Op, Race, RacingAccess, Site, SourcePosition, Strand, Tables,
 };
+use deadheat_offline::orders::{OrderAccess, OrderRace, Orders};
 use deadheat_offline::{Engine, Findings};
 use serde::Serialize;
 
 use crate::guarantee;
 
 /// How long the name of a task may be before it is shortened.
-const MAX_NAME: usize = 200;
+const MAX_NAME: usize = 60;
 /// How many tasks of a deadlock are listed.
 const MAX_WAITING: usize = 1000;
 
@@ -48,6 +50,9 @@ pub struct CheckReport {
     pub deadlock: Option<DeadlockReport>,
     /// The error that the run ended with.
     pub error: Option<ErrorReport>,
+    /// Which orders of sections were visited, if that was asked for: `races` and `racy_locations` are
+    /// then those of all of them.
+    pub orders: Option<OrdersReport>,
     /// What all schedules do, if they were explored.
     pub explored: Option<ExploredReport>,
     /// What all this proves.
@@ -67,6 +72,22 @@ pub struct RaceReport {
     pub first: AccessReport,
     /// The other one.
     pub second: AccessReport,
+    /// With every order of sections visited: who enters sections, one after the other, up to the
+    /// race.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Vec<String>>,
+    /// With every order of sections visited: a schedule that shows it, as lines of a schedule file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Vec<String>>,
+}
+
+/// Which orders of `isolated` sections were visited.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OrdersReport {
+    /// How many that can differ.
+    pub visited: u64,
+    /// Whether these are all.
+    pub complete: bool,
 }
 
 /// One access of a race.
@@ -177,12 +198,20 @@ impl CheckReport {
         run: &Run,
         engine: Engine,
         findings: &Findings,
+        orders: Option<&Orders>,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.tables;
         let races = findings.races.iter();
-        let races: Vec<RaceReport> = races.map(|race| race_report(race, tables)).collect();
         let names = Names::of_tables(tables);
+        let races: Vec<RaceReport> = match orders {
+            None => races.map(|race| race_report(race, tables)).collect(),
+            Some(orders) => orders
+                .races
+                .iter()
+                .map(|race| names.order_race(race))
+                .collect(),
+        };
         let (mut deadlock, mut error) = (None, None);
         match &run.ending {
             Ending::Finished => {}
@@ -232,6 +261,10 @@ impl CheckReport {
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
+            orders: orders.map(|orders| OrdersReport {
+                visited: orders.visited,
+                complete: orders.complete,
+            }),
             explored,
             guarantee: String::new(),
         };
@@ -261,18 +294,9 @@ impl<'t> Names<'t> {
     }
 
     fn strand(&self, strand: Strand) -> String {
-        let name = match self.strands.get(strand.index()) {
-            Some(name) => name.clone(),
-            None => self.tables.strand_name(strand),
-        };
-        // A recursion can make names of millions of characters.
-        match name.len() > MAX_NAME {
-            true => format!(
-                "{}… ({} deep)",
-                &name[..MAX_NAME],
-                name.matches('/').count()
-            ),
-            false => name,
+        match self.strands.get(strand.index()) {
+            Some(name) => short_name(name),
+            None => short_name(&self.tables.strand_name(strand)),
         }
     }
 
@@ -335,6 +359,23 @@ impl<'t> Names<'t> {
         }
     }
 
+    fn order_race(&self, race: &OrderRace) -> RaceReport {
+        let access = |access: &OrderAccess| AccessReport {
+            position: self.position(access.site),
+            access: access.kind,
+            task: short_name(&access.strand),
+        };
+        RaceReport {
+            location: race.location.to_string(),
+            kind: format!("{}-{}", race.first.kind, race.second.kind),
+            count: 1,
+            first: access(&race.first),
+            second: access(&race.second),
+            order: Some(race.order.iter().map(|name| short_name(name)).collect()),
+            schedule: Some(lines(&race.schedule)),
+        }
+    }
+
     fn explored_access(&self, access: &ExploredAccess) -> AccessReport {
         AccessReport {
             position: self.position(access.site),
@@ -357,7 +398,26 @@ fn race_report(race: &Race, tables: &Tables) -> RaceReport {
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
+        order: None,
+        schedule: None,
     }
+}
+
+/// A strand's name, cut if it is long: a recursion can make names of millions of characters.
+fn short_name(name: &str) -> String {
+    match name.len() > MAX_NAME {
+        true => {
+            let depth = name.matches('/').count();
+            format!("{}… ({depth} deep)", &name[..MAX_NAME])
+        }
+        false => name.to_string(),
+    }
+}
+
+/// A schedule as the lines of a schedule file.
+fn lines(schedule: &RecordedSchedule) -> Vec<String> {
+    let text = schedule.to_string();
+    text.lines().map(str::to_string).collect()
 }
 
 fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
@@ -365,10 +425,6 @@ fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
     let names = Names {
         strands: exploration.strand_names.clone(),
         tables,
-    };
-    let lines = |schedule: &deadheat_lang::RecordedSchedule| {
-        let text = schedule.to_string();
-        text.lines().map(str::to_string).collect::<Vec<_>>()
     };
     let races = exploration.races.iter().map(|race| ExploredRaceReport {
         location: race.location.to_string(),

@@ -10,6 +10,7 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
     let (events, judged) = (report.events, report.judged_events);
     match &report.explored {
         Some(explored) => of_exploration(explored),
+        None if report.orders.is_some() => of_orders(report),
         None if judged < events => format!(
             "{} in the first {} of {} of this schedule; the rest was not judged, its graph is too \
              large",
@@ -82,6 +83,33 @@ fn of_exploration(explored: &ExploredReport) -> String {
     }
 }
 
+fn of_orders(report: &CheckReport) -> String {
+    let Some(orders) = report.orders else {
+        return String::new();
+    };
+    let visited = counted(orders.visited, "order");
+    let racy = report.racy_locations.len() as u64;
+    match (racy, orders.complete) {
+        (0, true) => format!(
+            "race-free for this input, under every schedule ({visited} of isolated sections, all that \
+             can differ)"
+        ),
+        (0, false) => format!(
+            "no race in {visited} of isolated sections; there are more, or they take longer (raise \
+             --max-orders, --max-steps)"
+        ),
+        (n, true) => format!(
+            "{} in some order of isolated sections ({visited}, all that can differ)",
+            counted(n, "racy location")
+        ),
+        (n, false) => format!(
+            "{} in some order of isolated sections; {visited} visited, there are more (raise \
+             --max-orders, --max-steps)",
+            counted(n, "racy location")
+        ),
+    }
+}
+
 fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
     // What orders strands by the schedule's choice rather than the program's.
     let choosing: Vec<&str> = constructs
@@ -110,13 +138,16 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             covered(report, constructs, run)
         ),
         (ending, true) => format!(
-            "no race in this schedule{}; {} can take another order in others: `--explore` visits \
-             them all",
+            "no race in this schedule{}; {} can take another order in others: `{}` visits them all",
             match ending {
                 Ending::Deadlock(_) => ", which ends in a deadlock",
                 _ => "",
             },
-            listed(&choosing)
+            listed(&choosing),
+            match choosing[..] {
+                ["isolated"] => "--all-orders",
+                _ => "--explore",
+            }
         ),
     }
 }

@@ -11,7 +11,7 @@ mod text;
 
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
-    RaceReport, Shown, WaitingReport,
+    OrdersReport, RaceReport, Shown, WaitingReport,
 };
 pub use drawing::Drawing;
 pub use text::Renderer;

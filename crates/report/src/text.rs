@@ -73,8 +73,13 @@ impl<'s> Renderer<'s> {
                 n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
                 n => format!(" (at least {} pairs of accesses)", grouped(n)),
             };
-            let group = self.race(&race.location, &race.first, &race.second, &more);
-            self.add(&mut text, group);
+            let mut group = self.race(&race.location, &race.first, &race.second, &more);
+            if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
+                let note = format!("when sections are entered by {}", shortened(order));
+                group = group.element(Level::NOTE.message(note));
+            }
+            let schedule = race.schedule.as_deref().unwrap_or_default();
+            self.add(&mut text, group.elements(schedule_note(schedule)));
         }
         if let Some(error) = &report.error {
             let group = self.error(error.message.clone(), error);
@@ -252,18 +257,21 @@ fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'stat
     if schedule.is_empty() {
         return None;
     }
-    const MOST: usize = 12;
-    let mut turns: Vec<String> = schedule
-        .iter()
-        .take(MOST)
-        .map(|turn| match turn.split_once(' ') {
-            Some((task, steps)) => format!("{task} ×{steps}"),
-            None => turn.clone(),
-        })
-        .collect();
-    if schedule.len() > MOST {
-        turns.push(format!("… ({} turns)", schedule.len()));
-    }
-    let note = format!("for example, step by step: {}", turns.join(", "));
+    let turns = schedule.iter().map(|turn| match turn.split_once(' ') {
+        Some((task, steps)) => format!("{task} ×{steps}"),
+        None => turn.clone(),
+    });
+    let turns = shortened(&turns.collect::<Vec<_>>());
+    let note = format!("for example, step by step: {turns}");
     Some(Level::NOTE.message(note))
+}
+
+/// Turns one after the other, the first few if there are many.
+fn shortened(turns: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut shown: Vec<String> = turns.iter().take(MOST).cloned().collect();
+    if turns.len() > MOST {
+        shown.push(format!("… ({} turns)", turns.len()));
+    }
+    shown.join(", ")
 }

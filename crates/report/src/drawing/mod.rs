@@ -222,7 +222,8 @@ mod tests {
             .unwrap()
             .run(schedule, 2_000)
             .unwrap();
-        let graph = ComputationGraph::new(&run.execution, Engine::Graph, usize::MAX).unwrap();
+        let graph =
+            ComputationGraph::new(&run.execution, Engine::Graph, usize::MAX, |_| false).unwrap();
         let races = Engine::Graph.check(&run.execution).unwrap().races;
         Drawing::new("p.tp", source, &run.execution, &graph, &races)
     }
