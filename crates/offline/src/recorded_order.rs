@@ -5,9 +5,9 @@
 //! The idea: `async`, `finish`, promises, futures and threads order nodes as the [`Structure`] says.
 //! `isolated` sections add a total order among themselves, so what they order is a matter of two
 //! numbers for each node, which is what is left of zipper's sliders when nothing is in their way:
-//! *down*, the last section that is this node or comes before it, and *up*, the first section that
-//! comes after it. A node comes before another through sections if and only if its *up* is not above
-//! the other's *down*: whatever is between the two sections comes behind the one and before the other.
+//! *down*, the last section that is this node or comes before it, and *up*, the first section that is
+//! this node or comes behind it. A node comes before another through sections if and only if its *up*
+//! is not above the other's *down*.
 //!
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
@@ -36,7 +36,7 @@ pub(crate) struct Point {
     time: u32,
     /// The last section at or before it, from 1; 0 if there is none.
     down: u32,
-    /// The first section behind it.
+    /// The first section at or behind it.
     up: u32,
 }
 
@@ -117,13 +117,11 @@ fn slide(graph: &ComputationGraph, points: &mut [Point]) {
     }
     points.iter_mut().for_each(|point| point.up = u32::MAX);
     for node in (0..graph.len()).rev() {
-        let here = section(node).unwrap_or(points[node].up);
+        // And comes before all sections behind it.
+        let up = section(node).unwrap_or(points[node].up);
+        points[node].up = up;
         for before in graph.predecessors(node) {
-            points[before].up = points[before].up.min(here);
-        }
-        if let Some(section) = section(node) {
-            // What is inside comes before the next one.
-            points[node].up = section + 1;
+            points[before].up = points[before].up.min(up);
         }
     }
 }
