@@ -91,6 +91,15 @@ pub struct OrdersProgress {
     pub pending: u64,
 }
 
+/// How many times as many orders as may be visited are kept for later: many lead to the same class.
+const MOST_PENDING: u64 = 4;
+
+/// How many races are kept.
+const MAX_RACES: usize = 1000;
+
+/// How often it is tried to show a race that does not show: it may be one that needs another race.
+const MAX_TRIES: u32 = 8;
+
 /// The path of a strand, which is the same in every schedule.
 type Path = Vec<u32>;
 
@@ -109,16 +118,18 @@ pub fn all_orders(
         complete: true,
         races: Vec::new(),
     };
-    let mut races: BTreeMap<RaceKey, OrderRace> = BTreeMap::new();
+    let mut races = Shown::default();
+    let mut names = Names::default();
     let mut classes: FxHashSet<u128> = FxHashSet::default();
     let mut tried: FxHashSet<u128> = FxHashSet::default();
-    let mut pending: VecDeque<Vec<Path>> = VecDeque::from([Vec::new()]);
+    // Orders, by the names of the strands that enter sections.
+    let mut pending: VecDeque<Vec<u32>> = VecDeque::from([Vec::new()]);
     while let Some(order) = pending.pop_front() {
         if orders.visited >= max_orders {
             orders.complete = false;
             break;
         }
-        let schedule = Schedule::Sections(order);
+        let schedule = Schedule::Sections(names.paths(&order));
         // An order that cannot be followed is given up, not refused.
         let Ok(run) = program.run(&schedule, max_steps) else {
             continue;
@@ -132,17 +143,22 @@ pub fn all_orders(
         orders.visited += 1;
         class.add_races(program, max_steps, &mut races);
         for (first, second) in class.reversible() {
+            // More than will ever be visited: there is no end in sight.
+            if pending.len() as u64 > max_orders.saturating_mul(MOST_PENDING) {
+                orders.complete = false;
+                break;
+            }
             let reversed = class.reversed(first, second);
             if tried.insert(class.digest(&reversed)) {
-                let paths = reversed.iter().map(|&section| class.paths[section].clone());
-                pending.push_back(paths.collect());
+                pending.push_back(names.of_all(&class, &reversed));
             }
         }
         for (before, next) in class.instead_of_failing() {
             let digest = class.digest(&before);
             if tried.insert(digest ^ hash(&next)) {
-                let before = before.iter().map(|&section| class.paths[section].clone());
-                pending.push_back(before.chain([next]).collect());
+                let mut order = names.of_all(&class, &before);
+                order.push(names.of(&next));
+                pending.push_back(order);
             }
         }
         progress(OrdersProgress {
@@ -150,8 +166,45 @@ pub fn all_orders(
             pending: pending.len() as u64,
         });
     }
-    orders.races = races.into_values().collect();
+    orders.races = races.found.into_values().collect();
     Ok(orders)
+}
+
+/// Paths of strands, numbered.
+#[derive(Default)]
+struct Names {
+    numbers: FxHashMap<Path, u32>,
+    paths: Vec<Path>,
+}
+
+impl Names {
+    fn of(&mut self, path: &Path) -> u32 {
+        if let Some(&number) = self.numbers.get(path) {
+            return number;
+        }
+        let number = self.paths.len() as u32;
+        self.numbers.insert(path.clone(), number);
+        self.paths.push(path.clone());
+        number
+    }
+
+    /// Whose sections these are.
+    fn of_all(&mut self, class: &Class, sections: &[usize]) -> Vec<u32> {
+        let paths = sections.iter().map(|&section| &class.paths[section]);
+        paths.map(|path| self.of(path)).collect()
+    }
+
+    fn paths(&self, order: &[u32]) -> Vec<Path> {
+        let paths = order.iter().map(|&number| &self.paths[number as usize]);
+        paths.cloned().collect()
+    }
+}
+
+/// The races that have been shown, and how often others could not be.
+#[derive(Default)]
+struct Shown {
+    found: BTreeMap<RaceKey, OrderRace>,
+    tries: FxHashMap<RaceKey, u32>,
 }
 
 /// One run, which stands for all orders that differ from its order in sections that do not conflict.
@@ -168,6 +221,8 @@ struct Class<'r> {
     conflicts: Vec<Vec<usize>>,
     /// For every node, the nodes before it.
     before: Vec<FixedBitSet>,
+    /// For every section, the sections before it by what does not commute.
+    sections_before: Vec<FixedBitSet>,
     /// Whether all of the run is in the graph.
     is_whole: bool,
 }
@@ -184,6 +239,11 @@ impl Class<'_> {
                 behind.extend(conflicts[section].iter().map(|&other| sections[other]));
             }
         });
+        let sections_before = sections.iter().enumerate().map(|(section, &node)| {
+            let earlier = sections[..section].iter().enumerate();
+            let earlier = earlier.filter(|(_, other)| before[node].contains(**other));
+            earlier.map(|(section, _)| section).collect()
+        });
         let mut of_strand: FxHashMap<Strand, u32> = FxHashMap::default();
         let ordinals = sections.iter().map(|&node| {
             let count = of_strand.entry(graph.strand(node)).or_default();
@@ -193,6 +253,7 @@ impl Class<'_> {
         let path = |&node: &Node| execution.tables.strand_path(graph.strand(node));
         Ok(Class {
             run,
+            sections_before: sections_before.collect(),
             ordinals: ordinals.collect(),
             paths: sections.iter().map(path).collect(),
             is_whole: graph.events() == execution.events.len(),
@@ -206,7 +267,7 @@ impl Class<'_> {
 
     /// Whether one section comes before another by what does not commute.
     fn precedes(&self, a: usize, b: usize) -> bool {
-        self.before[self.sections[b]].contains(self.sections[a])
+        self.sections_before[b].contains(a)
     }
 
     /// Pairs of sections that conflict and that nothing else orders.
@@ -259,18 +320,17 @@ impl Class<'_> {
     /// A number that is the same for sections in orders that differ in what commutes only.
     fn digest(&self, sections: &[usize]) -> u128 {
         // One after the other, the least of those that no other one left comes before.
-        let mut left = sections.to_vec();
-        left.sort_by_key(|&section| (&self.paths[section], self.ordinals[section]));
+        let name = |section: usize| (&self.paths[section], self.ordinals[section]);
+        let mut left: FixedBitSet = sections.iter().copied().collect();
+        let mut by_name = sections.to_vec();
+        by_name.sort_unstable_by_key(|&section| name(section));
         let mut hasher = SipHasher13::new();
-        while !left.is_empty() {
-            let is_first = |&section: &usize| {
-                let mut others = left.iter();
-                others.all(|&other| other == section || !self.precedes(other, section))
-            };
-            let first = left.iter().position(is_first).unwrap_or(0);
-            let section = left.remove(first);
+        while !by_name.is_empty() {
+            let is_first = |&section: &usize| self.sections_before[section].is_disjoint(&left);
+            let first = by_name.iter().position(is_first).unwrap_or(0);
+            let section = by_name.remove(first);
+            left.set(section, false);
             // What it conflicts with, too: the same sections may do something else in another order.
-            let name = |section: usize| (&self.paths[section], self.ordinals[section]);
             name(section).hash(&mut hasher);
             let mut conflicts: Vec<_> = self.conflicts[section].iter().copied().map(name).collect();
             conflicts.sort_unstable();
@@ -282,12 +342,7 @@ impl Class<'_> {
 
     /// Adds the races of some order of this class, each with the schedule that shows it, if that is
     /// new or shorter.
-    fn add_races(
-        &self,
-        program: &Program,
-        max_steps: u64,
-        races: &mut BTreeMap<RaceKey, OrderRace>,
-    ) {
+    fn add_races(&self, program: &Program, max_steps: u64, races: &mut Shown) {
         let is_section = |node| self.graph.section(node).is_some();
         let found = pairs::races(
             self.accesses.clone(),
@@ -297,8 +352,12 @@ impl Class<'_> {
         for race in &found.found {
             let key = self.key(race);
             let steps = self.steps_to(race);
-            let known = races.get(&key).map(|known| known.schedule.steps());
-            if known.is_some_and(|known| known <= steps.len() as u64) {
+            let tries = races.tries.get(&key).copied().unwrap_or(0);
+            let is_new = match races.found.get(&key) {
+                Some(known) => known.schedule.steps() > steps.len() as u64,
+                None => races.found.len() < MAX_RACES,
+            };
+            if !is_new || tries >= MAX_TRIES {
                 continue;
             }
             let tables = &self.run.execution.tables;
@@ -308,8 +367,9 @@ impl Class<'_> {
                 let whole = self.run.schedule();
                 shown(program, &whole, max_steps, &key)
             });
-            if let Some(found) = found {
-                races.insert(key, found);
+            match found {
+                Some(found) => drop(races.found.insert(key, found)),
+                None => *races.tries.entry(key).or_default() += 1,
             }
         }
     }
