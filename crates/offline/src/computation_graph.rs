@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use deadheat_model::{EventNumber, Execution, Finish, Location, Op, Strand};
+use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Strand};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError};
@@ -52,6 +52,17 @@ impl ComputationGraph {
         most: usize,
         keep: impl Fn(Location) -> bool,
     ) -> Result<ComputationGraph, EngineError> {
+        ComputationGraph::build(execution, engine, most, keep, |_, _, _| Ok(()))
+    }
+
+    /// The same, while `each` gets every event with the node that it belongs to.
+    pub(crate) fn build(
+        execution: &Execution,
+        engine: Engine,
+        most: usize,
+        keep: impl Fn(Location) -> bool,
+        mut each: impl FnMut(&Event, EventNumber, Node) -> Result<(), EngineError>,
+    ) -> Result<ComputationGraph, EngineError> {
         let initial_tokens = execution.tables.semaphores.iter();
         let mut builder = Builder {
             semaphores: initial_tokens
@@ -88,6 +99,7 @@ impl ComputationGraph {
                 None => builder.synchronise(strand, op),
             };
             builder.graph.node_of.push(node);
+            each(event, number, node as Node)?;
         }
         Ok(builder.graph)
     }

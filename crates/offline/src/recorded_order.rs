@@ -11,7 +11,7 @@
 //!
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
-use deadheat_model::{Execution, Location};
+use deadheat_model::{Event, Execution, Location};
 use deadheat_order::{Known, Question, Search, Step, Structure};
 
 use crate::computation_graph::ComputationGraph;
@@ -47,25 +47,27 @@ impl RecordedOrder {
         engine: Engine,
         keep: impl Fn(Location) -> bool,
     ) -> Result<RecordedOrder, EngineError> {
-        let graph = ComputationGraph::new(execution, engine, usize::MAX, keep)?;
-        let mut points = vec![Point::default(); graph.len()];
         let mut strands = Strands::new(engine)?;
-        for (event, number) in execution.events.iter().zip(1..) {
+        let mut points: Vec<Point> = Vec::new();
+        let each = |event: &Event, number, node| {
             if event.access().is_none() {
-                strands.synchronise(event, number)?;
-                continue;
+                return strands.synchronise(event, number);
             }
-            let (Some(task), Some(node)) = (strands.task(event.strand()), graph.node_of(number))
-            else {
-                continue;
-            };
+            if points.len() <= node {
+                points.resize(node + 1, Point::default());
+            }
             let point = &mut points[node];
-            if point.step.is_none() {
+            if point.step.is_none()
+                && let Some(task) = strands.task(event.strand())
+            {
                 point.step = task.step();
                 point.known = task.known();
                 point.time = strands.structure.joins.now();
             }
-        }
+            Ok(())
+        };
+        let graph = ComputationGraph::build(execution, engine, usize::MAX, keep, each)?;
+        points.resize(graph.len(), Point::default());
         slide(&graph, &mut points);
         Ok(RecordedOrder {
             graph,
