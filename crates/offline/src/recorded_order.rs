@@ -25,6 +25,18 @@ pub(crate) struct RecordedOrder {
     structure: Structure,
     search: Search,
     points: Vec<Point>,
+    recent: [Answer; RECENT],
+}
+
+/// How many answers are remembered. What a node has touched together with another one, it mostly
+/// asks for element by element.
+const RECENT: usize = 8;
+
+/// Whether one node comes before another.
+#[derive(Clone, Copy)]
+struct Answer {
+    of: (Node, Node),
+    precedes: bool,
 }
 
 /// Where a node is in the order.
@@ -74,6 +86,11 @@ impl RecordedOrder {
             structure: strands.structure,
             search: Search::default(),
             points,
+            // A node does not come before itself.
+            recent: [Answer {
+                of: (0, 0),
+                precedes: false,
+            }; RECENT],
         })
     }
 
@@ -89,7 +106,19 @@ impl RecordedOrder {
 
     /// Whether a node comes before one with a higher number. Both touch something.
     pub(crate) fn precedes(&mut self, a: Node, b: Node) -> bool {
-        let (a, b) = (self.points[a], self.points[b]);
+        let recent = self.recent[a % RECENT];
+        if recent.of == (a, b) {
+            return recent.precedes;
+        }
+        let precedes = self.ask(self.points[a], self.points[b]);
+        self.recent[a % RECENT] = Answer {
+            of: (a, b),
+            precedes,
+        };
+        precedes
+    }
+
+    fn ask(&mut self, a: Point, b: Point) -> bool {
         if a.up <= b.down {
             return true;
         }

@@ -24,7 +24,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, Execution, Location};
+use deadheat_model::{AccessKind, EventNumber, Execution, Location};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -35,15 +35,18 @@ use crate::replay::{Racy, all_races};
 
 /// Judges an execution.
 pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    all_races(execution, Engine::Zipper, &racy(execution)?)
+    let racy: Racy = racy(execution)?.into_iter().collect();
+    all_races(execution, Engine::Zipper, &racy)
 }
 
 /// The locations that race, as the engine by itself sees them.
 pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, EngineError> {
-    Ok(racy(execution)?.into_keys().collect())
+    let racy = racy(execution)?.into_iter();
+    Ok(racy.map(|(location, _)| location).collect())
 }
 
-fn racy(execution: &Execution) -> Result<Racy, EngineError> {
+/// The locations that race, each with the first event of which that is known.
+fn racy(execution: &Execution) -> Result<Vec<(Location, EventNumber)>, EngineError> {
     let mut order = RecordedOrder::new(execution, Engine::Zipper, |_| false)?;
     let mut histories = Histories::new(execution);
     let mut racy = Vec::new();
@@ -65,7 +68,7 @@ fn racy(execution: &Execution) -> Result<Racy, EngineError> {
             racy.push((access.location, number));
         }
     }
-    Ok(racy.into_iter().collect())
+    Ok(racy)
 }
 
 /// What is kept of each location's past.
