@@ -68,8 +68,10 @@ impl ComputationGraph {
             semaphores: initial_tokens
                 .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
                 .collect(),
+            strands: Vec::with_capacity(execution.tables.strands.len()),
             ..Builder::default()
         };
+        builder.graph.node_of.reserve(execution.events.len());
         for (event, number) in execution.events.iter().zip(1..) {
             if builder.graph.nodes.len() >= most {
                 break;

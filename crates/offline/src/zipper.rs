@@ -162,3 +162,55 @@ impl History {
         self.readers = SmallVec::from_vec(readers);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use deadheat_lang::{Program, Schedule};
+    use deadheat_model::{Event, Op};
+
+    use super::*;
+
+    /// The locations of a program that race, when it numbers from 0 and when it does not.
+    fn racy(source: &str) -> [usize; 2] {
+        let program = Program::parse(source).unwrap();
+        let mut execution = program
+            .run(&Schedule::DepthFirst, u64::MAX)
+            .unwrap()
+            .execution;
+        let low = racy_locations(&execution).unwrap();
+        for event in &mut execution.events {
+            let far = |location: Location| Location(location.0 + (1 << 40));
+            let op = match event.op() {
+                Op::Read(location, kind) => Op::Read(far(location), kind),
+                Op::Write(location) => Op::Write(far(location)),
+                op => op,
+            };
+            *event = Event::new(event.strand(), op, event.site());
+        }
+        [low.len(), racy_locations(&execution).unwrap().len()]
+    }
+
+    #[test]
+    fn locations_have_any_numbers() {
+        let tasks = "for i in 0..4 { async { a[i / 2] = i; b[i] = i; } }";
+        let source = format!("shared a[2]; shared b[4]; proc main() {{ {tasks} }}");
+        assert_eq!(racy(&source), [2, 2]);
+    }
+
+    /// More than there is room for at first; some in a row.
+    #[test]
+    fn many_reads_are_kept() {
+        let reads = "for i in 0..30 { async { let a = x; isolated { skip; } let b = x; } }";
+        for (write, expected) in [("} x = 1;", 0), ("x = 1; }", 1)] {
+            let source = format!("shared x; proc main() {{ finish {{ {reads} {write} }}");
+            assert_eq!(racy(&source), [expected; 2]);
+        }
+        // A write behind all of them but the first.
+        let source = "shared x; proc main() {
+            async { let a = x; }
+            finish { for i in 0..30 { async { let a = x; } } }
+            x = 1;
+        }";
+        assert_eq!(racy(source), [1; 2]);
+    }
+}
