@@ -17,6 +17,10 @@ use crate::recording::accesses;
 /// Those above are scaled up.
 const SMALL: usize = 37;
 
+/// Programs grow no larger.
+const MOST_NODES: usize = 210_000;
+const MOST_ACCESSES: usize = 5_000_000;
+
 /// Prints the tables.
 pub fn print() {
     compare();
@@ -69,15 +73,15 @@ fn grow() {
         "", "nodes", "accesses", "Zipper", "", "CG", "", "Zipper/CG"
     );
     for row in ROWS.iter().filter(|row| row.nodes > SMALL) {
-        let mut before = None;
-        for scale in [1, 10, 100] {
+        let (mut before, mut scale) = (None, 1);
+        loop {
             let execution = execution(row, scale);
-            let nodes = nodes(&execution);
+            let (nodes, accesses) = (nodes(&execution), accesses(&execution));
             let each = |time: f64| time / nodes as f64;
             let zipper = each(zipper(&execution));
             let cg = (nodes <= graph::MAX_NODES).then(|| each(cg(&execution)));
             let times = [Some(zipper), cg];
-            print!("{:<26} {nodes:>9} {:>9}", row.name, accesses(&execution));
+            print!("{:<26} {nodes:>9} {accesses:>9}", row.name);
             for (now, before) in times.into_iter().zip(before.unwrap_or_default()) {
                 let time = now.map_or("–".to_string(), |now| format!("{now:.1}"));
                 let growth = now.zip(before).map(|(now, before)| now / before);
@@ -87,6 +91,10 @@ fn grow() {
             let ratio = cg.map_or("–".to_string(), |cg| format!("{:.6}", zipper / cg));
             println!(" {ratio:>10}");
             before = Some(times);
+            scale *= 10;
+            if row.nodes * scale > MOST_NODES || accesses * 10 > MOST_ACCESSES {
+                break;
+            }
         }
     }
 }
