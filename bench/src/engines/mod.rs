@@ -132,7 +132,7 @@ fn order(execution: &Execution) {
 
 /// The shortest of several runs, in ns: at least five unless they take long, and as many as fit
 /// into a little while.
-fn best(mut run: impl FnMut()) -> f64 {
+pub fn best(mut run: impl FnMut()) -> f64 {
     let mut shortest = Duration::MAX;
     let (mut spent, mut runs) = (Duration::ZERO, 0);
     while runs < 5 && spent.as_secs() < 4 || spent.as_millis() < 200 {

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use deadheat_model::{EventNumber, Execution, Finish, Location, Op, Strand};
+use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Strand};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError};
@@ -52,13 +52,26 @@ impl ComputationGraph {
         most: usize,
         keep: impl Fn(Location) -> bool,
     ) -> Result<ComputationGraph, EngineError> {
+        ComputationGraph::build(execution, engine, most, keep, |_, _, _| Ok(()))
+    }
+
+    /// The same, while `each` gets every event with the node that it belongs to.
+    pub(crate) fn build(
+        execution: &Execution,
+        engine: Engine,
+        most: usize,
+        keep: impl Fn(Location) -> bool,
+        mut each: impl FnMut(&Event, EventNumber, Node) -> Result<(), EngineError>,
+    ) -> Result<ComputationGraph, EngineError> {
         let initial_tokens = execution.tables.semaphores.iter();
         let mut builder = Builder {
             semaphores: initial_tokens
                 .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
                 .collect(),
+            strands: Vec::with_capacity(execution.tables.strands.len()),
             ..Builder::default()
         };
+        builder.graph.node_of.reserve(execution.events.len());
         for (event, number) in execution.events.iter().zip(1..) {
             if builder.graph.nodes.len() >= most {
                 break;
@@ -88,6 +101,7 @@ impl ComputationGraph {
                 None => builder.synchronise(strand, op),
             };
             builder.graph.node_of.push(node);
+            each(event, number, node as Node)?;
         }
         Ok(builder.graph)
     }
@@ -161,10 +175,18 @@ struct StrandState {
     last: Option<u32>,
     /// Whether the last node can take more events.
     open: bool,
-    /// The finishes this strand has open, innermost last, behind the one it was started in.
+    has_ended: bool,
+    /// The finishes this strand has open, innermost last.
     finishes: Vec<Finish>,
-    /// The finish that waits for it, if it is a task.
+    /// The finish that waits for it, if it is a task: the one it was started in.
     waited_for_by: Option<Finish>,
+}
+
+impl StrandState {
+    /// The finish that waits for tasks that it starts now.
+    fn innermost(&self) -> Option<Finish> {
+        self.finishes.last().copied().or(self.waited_for_by)
+    }
 }
 
 /// How many places remember an access that may come again.
@@ -175,10 +197,10 @@ struct Builder {
     graph: ComputationGraph,
     /// Where in the graph's accesses some of the latest are.
     recent: Vec<usize>,
-    strands: FxHashMap<Strand, StrandState>,
+    /// By number.
+    strands: Vec<StrandState>,
     /// The last nodes of the tasks that each finish waits for.
     ends_in: FxHashMap<Finish, Vec<u32>>,
-    ends: FxHashMap<Strand, Option<u32>>,
     promises: FxHashMap<u64, u32>,
     locks: FxHashMap<u64, u32>,
     /// The tokens left from the start, and the `v`s not yet used, oldest first.
@@ -189,7 +211,11 @@ struct Builder {
 
 impl Builder {
     fn strand(&mut self, strand: Strand) -> &mut StrandState {
-        self.strands.entry(strand).or_default()
+        if self.strands.len() <= strand.index() {
+            self.strands
+                .resize_with(strand.index() + 1, StrandState::default);
+        }
+        &mut self.strands[strand.index()]
     }
 
     /// The node that a strand's next event belongs to, if that waits for nobody.
@@ -235,7 +261,8 @@ impl Builder {
         // What waits begins a node, behind what it waited for.
         let node = match op {
             Op::Join(other) => {
-                let end = self.ends.get(&other).copied().flatten();
+                let other = self.strand(other);
+                let end = other.last.filter(|_| other.has_ended);
                 self.node(strand, end)
             }
             Op::Get(promise) => {
@@ -276,8 +303,8 @@ impl Builder {
             // A strand's end is no node of its own.
             Op::End => {
                 let state = self.strand(strand);
+                state.has_ended = true;
                 let (last, finish) = (state.last, state.waited_for_by);
-                self.ends.insert(strand, last);
                 if let (Some(finish), Some(last)) = (finish, last) {
                     self.ends_in.entry(finish).or_default().push(last);
                 }
@@ -289,12 +316,10 @@ impl Builder {
         match op {
             Op::Async(child) | Op::Future(child) | Op::Fork(child) => {
                 let is_task = !matches!(op, Op::Fork(_));
-                let innermost = self.strand(strand).finishes.last().copied();
-                let innermost = innermost.filter(|_| is_task);
+                let innermost = self.strand(strand).innermost();
                 let child = self.strand(child);
                 child.last = Some(node);
-                child.waited_for_by = innermost;
-                child.finishes.extend(innermost);
+                child.waited_for_by = innermost.filter(|_| is_task);
             }
             Op::Set(promise) => {
                 self.promises.insert(promise.0, node);

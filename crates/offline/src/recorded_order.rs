@@ -11,7 +11,7 @@
 //!
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
-use deadheat_model::{Execution, Location};
+use deadheat_model::{Event, Execution, Location};
 use deadheat_order::{Known, Question, Search, Step, Structure};
 
 use crate::computation_graph::ComputationGraph;
@@ -25,6 +25,18 @@ pub(crate) struct RecordedOrder {
     structure: Structure,
     search: Search,
     points: Vec<Point>,
+    recent: [Answer; RECENT],
+}
+
+/// How many answers are remembered. What a node has touched together with another one, it mostly
+/// asks for element by element.
+const RECENT: usize = 8;
+
+/// Whether one node comes before another.
+#[derive(Clone, Copy)]
+struct Answer {
+    of: (Node, Node),
+    precedes: bool,
 }
 
 /// Where a node is in the order.
@@ -47,31 +59,38 @@ impl RecordedOrder {
         engine: Engine,
         keep: impl Fn(Location) -> bool,
     ) -> Result<RecordedOrder, EngineError> {
-        let graph = ComputationGraph::new(execution, engine, usize::MAX, keep)?;
-        let mut points = vec![Point::default(); graph.len()];
         let mut strands = Strands::new(engine)?;
-        for (event, number) in execution.events.iter().zip(1..) {
+        let mut points: Vec<Point> = Vec::new();
+        let each = |event: &Event, number, node| {
             if event.access().is_none() {
-                strands.synchronise(event, number)?;
-                continue;
+                return strands.synchronise(event, number);
             }
-            let (Some(task), Some(node)) = (strands.task(event.strand()), graph.node_of(number))
-            else {
-                continue;
-            };
+            if points.len() <= node {
+                points.resize(node + 1, Point::default());
+            }
             let point = &mut points[node];
-            if point.step.is_none() {
+            if point.step.is_none()
+                && let Some(task) = strands.task(event.strand())
+            {
                 point.step = task.step();
                 point.known = task.known();
                 point.time = strands.structure.joins.now();
             }
-        }
+            Ok(())
+        };
+        let graph = ComputationGraph::build(execution, engine, usize::MAX, keep, each)?;
+        points.resize(graph.len(), Point::default());
         slide(&graph, &mut points);
         Ok(RecordedOrder {
             graph,
             structure: strands.structure,
             search: Search::default(),
             points,
+            // A node does not come before itself.
+            recent: [Answer {
+                of: (0, 0),
+                precedes: false,
+            }; RECENT],
         })
     }
 
@@ -87,7 +106,19 @@ impl RecordedOrder {
 
     /// Whether a node comes before one with a higher number. Both touch something.
     pub(crate) fn precedes(&mut self, a: Node, b: Node) -> bool {
-        let (a, b) = (self.points[a], self.points[b]);
+        let recent = self.recent[a % RECENT];
+        if recent.of == (a, b) {
+            return recent.precedes;
+        }
+        let precedes = self.ask(self.points[a], self.points[b]);
+        self.recent[a % RECENT] = Answer {
+            of: (a, b),
+            precedes,
+        };
+        precedes
+    }
+
+    fn ask(&mut self, a: Point, b: Point) -> bool {
         if a.up <= b.down {
             return true;
         }

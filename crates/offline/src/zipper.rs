@@ -24,87 +24,193 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, Execution, Location};
+use deadheat_model::{AccessKind, EventNumber, Execution, Location};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::engine::{Engine, EngineError, Findings};
-use crate::pairs::{Group, Node};
+use crate::pairs::Node;
 use crate::recorded_order::RecordedOrder;
 use crate::replay::{Racy, all_races};
 
 /// Judges an execution.
 pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    let racy = racy(&mut RecordedOrder::new(execution, Engine::Zipper, |_| {
-        true
-    })?);
+    let racy: Racy = racy(execution)?.into_iter().collect();
     all_races(execution, Engine::Zipper, &racy)
 }
 
 /// The locations that race, as the engine by itself sees them.
 pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, EngineError> {
-    let racy = racy(&mut RecordedOrder::new(execution, Engine::Zipper, |_| {
-        true
-    })?);
-    Ok(racy.into_keys().collect())
+    let racy = racy(execution)?.into_iter();
+    Ok(racy.map(|(location, _)| location).collect())
+}
+
+/// The locations that race, each with the first event of which that is known.
+fn racy(execution: &Execution) -> Result<Vec<(Location, EventNumber)>, EngineError> {
+    let mut order = RecordedOrder::new(execution, Engine::Zipper, |_| false)?;
+    let mut histories = Histories::new(execution);
+    let mut racy = Vec::new();
+    for (event, number) in execution.events.iter().zip(1..) {
+        let Some(access) = event.access() else {
+            continue;
+        };
+        let Some(node) = order.graph.node_of(number) else {
+            continue;
+        };
+        let history = histories.of(access.location);
+        if history.races {
+            continue;
+        }
+        if history.is_ordered(&mut order, access.kind, node) {
+            history.add(&mut order, access.kind, node);
+        } else {
+            history.races = true;
+            racy.push((access.location, number));
+        }
+    }
+    Ok(racy)
+}
+
+/// What is kept of each location's past.
+struct Histories {
+    /// Of those with low numbers, by number: most programs number from 0.
+    low: Vec<History>,
+    /// How many have a place there: no more than there are events.
+    room: usize,
+    others: FxHashMap<Location, History>,
+}
+
+impl Histories {
+    fn new(execution: &Execution) -> Histories {
+        Histories {
+            low: Vec::new(),
+            room: execution.events.len(),
+            others: FxHashMap::default(),
+        }
+    }
+
+    fn of(&mut self, location: Location) -> &mut History {
+        let index = usize::try_from(location.0).unwrap_or(usize::MAX);
+        if index >= self.room {
+            return self.others.entry(location).or_default();
+        }
+        if index >= self.low.len() {
+            self.low.resize_with(index + 1, History::default);
+        }
+        &mut self.low[index]
+    }
 }
 
 /// What is kept of a location's past.
-#[derive(Default)]
 struct History {
-    writer: Option<Node>,
-    readers: Vec<Node>,
-    /// How many readers there may be before covered ones are thrown out.
-    limit: usize,
+    /// The node that wrote last.
+    writer: u32,
+    /// Whether a race has been found: nothing more is kept.
+    races: bool,
+    /// The nodes that have read since, but for some that come before others of them.
+    readers: SmallVec<[u32; 4]>,
 }
 
-/// How many reads are kept before any is looked at again.
-const FEW: usize = 8;
+/// Instead of a node that wrote.
+const NOBODY: u32 = u32::MAX;
 
-fn racy(order: &mut RecordedOrder) -> Racy {
-    let accesses = std::mem::take(&mut order.graph.accesses);
-    let mut histories: FxHashMap<Location, History> = FxHashMap::default();
-    let mut racy = Racy::new();
-    for access in &accesses {
-        let history = histories.entry(access.location).or_default();
-        if !history.is_ordered(order, access) {
-            racy.entry(access.location).or_insert(access.first);
+impl Default for History {
+    fn default() -> History {
+        History {
+            writer: NOBODY,
+            races: false,
+            readers: SmallVec::new(),
         }
-        history.add(order, access);
     }
-    racy
 }
 
 impl History {
     /// Whether an access comes behind all that it conflicts with.
-    fn is_ordered(&self, order: &mut RecordedOrder, access: &Group) -> bool {
-        let reads = match access.kind {
-            AccessKind::Read => &[],
-            AccessKind::Write => &self.readers[..],
+    fn is_ordered(&self, order: &mut RecordedOrder, kind: AccessKind, node: Node) -> bool {
+        let mut precedes = |other: u32| {
+            let other = other as Node;
+            other == node || order.precedes(other, node)
         };
-        let mut earlier = self.writer.iter().chain(reads);
-        earlier.all(|&node| node == access.node || order.precedes(node, access.node))
+        (self.writer == NOBODY || precedes(self.writer))
+            && (kind == AccessKind::Read || self.readers.iter().all(|&reader| precedes(reader)))
     }
 
-    fn add(&mut self, order: &mut RecordedOrder, access: &Group) {
-        let node = access.node;
-        if access.kind == AccessKind::Write {
-            *self = History {
-                writer: Some(node),
-                ..History::default()
+    fn add(&mut self, order: &mut RecordedOrder, kind: AccessKind, node: Node) {
+        let number = node as u32;
+        if kind == AccessKind::Write {
+            self.writer = number;
+            self.readers.clear();
+            return;
+        }
+        if self.writer == number || self.readers.last() == Some(&number) {
+            return;
+        }
+        if self.readers.len() == self.readers.capacity() {
+            self.forget_covered(order, node);
+        }
+        self.readers.push(number);
+    }
+
+    /// Forgets reads that come before others, or before a node that reads now; then there is room for
+    /// as many again.
+    fn forget_covered(&mut self, order: &mut RecordedOrder, node: Node) {
+        let mut readers = std::mem::take(&mut self.readers).into_vec();
+        let tree = order.tree();
+        tree.keep_last(&mut readers, |&reader| order.point(reader as Node).step);
+        readers.retain(|&reader| !order.precedes(reader as Node, node));
+        readers.reserve(readers.len() + 1);
+        self.readers = SmallVec::from_vec(readers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_lang::{Program, Schedule};
+    use deadheat_model::{Event, Op};
+
+    use super::*;
+
+    /// The locations of a program that race, when it numbers from 0 and when it does not.
+    fn racy(source: &str) -> [usize; 2] {
+        let program = Program::parse(source).unwrap();
+        let mut execution = program
+            .run(&Schedule::DepthFirst, u64::MAX)
+            .unwrap()
+            .execution;
+        let low = racy_locations(&execution).unwrap();
+        for event in &mut execution.events {
+            let far = |location: Location| Location(location.0 + (1 << 40));
+            let op = match event.op() {
+                Op::Read(location, kind) => Op::Read(far(location), kind),
+                Op::Write(location) => Op::Write(far(location)),
+                op => op,
             };
-            return;
+            *event = Event::new(event.strand(), op, event.site());
         }
-        if self.writer == Some(node) || self.readers.last() == Some(&node) {
-            return;
+        [low.len(), racy_locations(&execution).unwrap().len()]
+    }
+
+    #[test]
+    fn locations_have_any_numbers() {
+        let tasks = "for i in 0..4 { async { a[i / 2] = i; b[i] = i; } }";
+        let source = format!("shared a[2]; shared b[4]; proc main() {{ {tasks} }}");
+        assert_eq!(racy(&source), [2, 2]);
+    }
+
+    /// More than there is room for at first; some in a row.
+    #[test]
+    fn many_reads_are_kept() {
+        let reads = "for i in 0..30 { async { let a = x; isolated { skip; } let b = x; } }";
+        for (write, expected) in [("} x = 1;", 0), ("x = 1; }", 1)] {
+            let source = format!("shared x; proc main() {{ finish {{ {reads} {write} }}");
+            assert_eq!(racy(&source), [expected; 2]);
         }
-        self.readers.push(node);
-        if self.readers.len() > FEW.max(self.limit) {
-            // A read that comes before another one is covered by it.
-            let tree = order.tree();
-            tree.keep_last(&mut self.readers, |&reader| order.point(reader).step);
-            self.readers
-                .retain(|&reader| reader == node || !order.precedes(reader, node));
-            self.limit = 2 * self.readers.len();
-        }
+        // A write behind all of them but the first.
+        let source = "shared x; proc main() {
+            async { let a = x; }
+            finish { for i in 0..30 { async { let a = x; } } }
+            x = 1;
+        }";
+        assert_eq!(racy(source), [1; 2]);
     }
 }

@@ -25,9 +25,9 @@ use crate::recorded_order::RecordedOrder;
 #[derive(Debug)]
 struct Running {
     task: Task,
-    /// The finishes it has open, innermost last, behind the one it was started in.
+    /// The finishes it has open, innermost last.
     finishes: Vec<Finish>,
-    /// The finish that waits for it, if it is a task.
+    /// The finish that waits for it, if it is a task: the one it was started in.
     waited_for_by: Option<Finish>,
     /// Whether it can be waited for by name.
     has_name: bool,
@@ -84,7 +84,7 @@ impl Strands {
         let running = Running {
             task,
             has_name,
-            finishes: waited_for_by.into_iter().collect(),
+            finishes: Vec::new(),
             waited_for_by,
         };
         let slot = match self.free.pop() {
@@ -122,6 +122,7 @@ impl Strands {
         match op {
             Op::Async(child) | Op::Future(child) => {
                 let innermost = running.finishes.last().copied();
+                let innermost = innermost.or(running.waited_for_by);
                 let task = structure.spawn(task)?;
                 self.begin(child, task, innermost, matches!(op, Op::Future(_)));
             }
