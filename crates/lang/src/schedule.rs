@@ -22,8 +22,8 @@ pub enum Schedule {
     /// The strands named, one step each; depth-first when the names run out.
     Recorded(RecordedSchedule),
     /// The `isolated` sections in this order, each named by the path of the strand that enters its
-    /// next one; what is between them, and sections beyond these, as it comes. If a section does
-    /// not come, the order is given up.
+    /// next one; what is between them goes on as far as it can first, and sections beyond these come
+    /// as they come. If a section does not come, the order is given up.
     Sections(Vec<Vec<u32>>),
 }
 
@@ -164,7 +164,8 @@ impl Scheduler {
             }),
             Schedule::Sections(order) => Scheduler::Sections(Sections {
                 order: order.clone().into(),
-                running: vec![Strand::MAIN],
+                stack: vec![Strand::MAIN],
+                ..Sections::default()
             }),
         }
     }
@@ -193,7 +194,7 @@ impl Scheduler {
                     scheduler.stepped(stepped);
                 }
             }
-            Scheduler::Sections(scheduler) => scheduler.running.extend(stepped.started),
+            Scheduler::Sections(scheduler) => scheduler.stepped(stepped),
         }
     }
 }
@@ -336,49 +337,67 @@ impl Recorded {
     }
 }
 
+/// Lets everybody go on who can without entering a section; when all stand at the door, or wait, one
+/// of them enters.
+#[derive(Default)]
 pub(crate) struct Sections {
     /// The paths of the strands that enter the next sections.
     order: VecDeque<Vec<u32>>,
-    /// Strands that have not ended, the one started last at the end.
-    running: Vec<Strand>,
+    /// The last one runs.
+    stack: Vec<Strand>,
+    parked: Parked,
+    /// Strands that stand before a section, in the order in which they came.
+    door: Vec<Strand>,
+    /// Strands whose next step is the end of the run: the others go first.
+    failing: Vec<Strand>,
 }
 
 impl Sections {
     fn next(&mut self, machine: &Machine, state: &State) -> Option<Strand> {
-        self.running
-            .retain(|&strand| machine.readiness(state, strand) != Readiness::Gone);
-        loop {
-            let wanted = self.order.front().and_then(|path| {
-                let mut path = path.iter();
-                path.try_fold(Strand::MAIN, |parent, &ordinal| {
-                    machine.child(state, parent, ordinal)
-                })
+        while let Some(&strand) = self.stack.last() {
+            let enters = state.standing(strand).is_some_and(|standing| {
+                let (next, _) = machine.next_step(standing);
+                matches!(next, Instruction::IsolatedBegin(_))
             });
-            for &strand in self.running.iter().rev() {
-                // A strand that fails ends the run: the others go first.
-                if machine.readiness(state, strand) != Readiness::Ready {
-                    continue;
-                }
-                let enters = state.standing(strand).is_some_and(|standing| {
-                    let (next, _) = machine.next_step(standing);
-                    matches!(next, Instruction::IsolatedBegin(_))
-                });
-                if !enters || self.order.is_empty() {
-                    return Some(strand);
-                }
-                if wanted == Some(strand) {
-                    self.order.pop_front();
-                    return Some(strand);
-                }
+            match machine.readiness(state, strand) {
+                Readiness::Ready if !enters => return Some(strand),
+                Readiness::Ready | Readiness::Blocked(WaitsFor::Isolated) => self.door.push(strand),
+                Readiness::Blocked(waits_for) => self.parked.park(strand, waits_for),
+                Readiness::Failing => self.failing.push(strand),
+                Readiness::Gone => {}
             }
-            if self.order.is_empty() {
-                let fails =
-                    |strand: &Strand| machine.readiness(state, *strand) == Readiness::Failing;
-                return self.running.iter().copied().find(fails);
-            }
-            // Whoever was to come next does not come.
-            self.order.clear();
+            self.stack.pop();
         }
+        // Whoever is still inside has failed there.
+        if state.isolated().is_some() {
+            return self.failing.first().copied();
+        }
+        if let Some(path) = self.order.pop_front() {
+            let wanted = path.iter().try_fold(Strand::MAIN, |parent, &ordinal| {
+                machine.child(state, parent, ordinal)
+            });
+            match self.door.iter().position(|&strand| Some(strand) == wanted) {
+                Some(position) => {
+                    let strand = self.door.remove(position);
+                    self.stack.push(strand);
+                    return Some(strand);
+                }
+                // Whoever was to come next does not come.
+                None => self.order.clear(),
+            }
+        }
+        match self.door.pop() {
+            Some(strand) => {
+                self.stack.push(strand);
+                Some(strand)
+            }
+            None => self.failing.first().copied(),
+        }
+    }
+
+    fn stepped(&mut self, stepped: &Stepped) {
+        self.stack.extend(self.parked.woken(stepped).rev());
+        self.stack.extend(stepped.started);
     }
 }
 

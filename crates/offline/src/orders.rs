@@ -26,7 +26,7 @@
 //! leads to a class seen before.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
 use deadheat_model::{
@@ -135,13 +135,18 @@ pub fn all_orders(
             continue;
         };
         let class = Class::of(&run)?;
-        orders.complete &= class.is_whole && run.ending != Ending::StillRunning;
+        let is_whole = class.is_whole && run.ending != Ending::StillRunning;
         let all: Vec<usize> = (0..class.sections.len()).collect();
         if !classes.insert(class.digest(&all)) {
             continue;
         }
         orders.visited += 1;
         class.add_races(program, max_steps, &mut races);
+        // What goes on for ever, or too long, does so in other orders as well.
+        if !is_whole {
+            orders.complete = false;
+            break;
+        }
         for (first, second) in class.reversible() {
             // More than will ever be visited: there is no end in sight.
             if pending.len() as u64 > max_orders.saturating_mul(MOST_PENDING) {
@@ -214,9 +219,10 @@ struct Class<'r> {
     accesses: Vec<Group>,
     /// The node of each section, in the order of the run.
     sections: Vec<Node>,
-    /// Whose section it is, and which of that strand's.
+    /// Whose section it is.
     paths: Vec<Path>,
-    ordinals: Vec<u32>,
+    /// Whose, and which of that strand's, as a number.
+    names: Vec<u128>,
     /// The earlier sections that each conflicts with, those that others come between left out.
     conflicts: Vec<Vec<usize>>,
     /// For every node, the nodes before it.
@@ -244,18 +250,20 @@ impl Class<'_> {
             let earlier = earlier.filter(|(_, other)| before[node].contains(**other));
             earlier.map(|(section, _)| section).collect()
         });
-        let mut of_strand: FxHashMap<Strand, u32> = FxHashMap::default();
-        let ordinals = sections.iter().map(|&node| {
-            let count = of_strand.entry(graph.strand(node)).or_default();
+        let tables = &execution.tables;
+        let path = |&node: &Node| tables.strand_path(graph.strand(node));
+        let paths: Vec<Path> = sections.iter().map(path).collect();
+        let mut of_strand: FxHashMap<&Path, u32> = FxHashMap::default();
+        let names = paths.iter().map(|path| {
+            let count = of_strand.entry(path).or_default();
             *count += 1;
-            *count
+            hash((path, *count))
         });
-        let path = |&node: &Node| execution.tables.strand_path(graph.strand(node));
         Ok(Class {
             run,
             sections_before: sections_before.collect(),
-            ordinals: ordinals.collect(),
-            paths: sections.iter().map(path).collect(),
+            names: names.collect(),
+            paths,
             is_whole: graph.events() == execution.events.len(),
             graph,
             accesses,
@@ -317,27 +325,16 @@ impl Class<'_> {
             .collect()
     }
 
-    /// A number that is the same for sections in orders that differ in what commutes only.
+    /// A number that is the same for sections in orders that differ in what commutes only: it is made
+    /// of each section's name and of those among them that come before it.
     fn digest(&self, sections: &[usize]) -> u128 {
-        // One after the other, the least of those that no other one left comes before.
-        let name = |section: usize| (&self.paths[section], self.ordinals[section]);
-        let mut left: FixedBitSet = sections.iter().copied().collect();
-        let mut by_name = sections.to_vec();
-        by_name.sort_unstable_by_key(|&section| name(section));
-        let mut hasher = SipHasher13::new();
-        while !by_name.is_empty() {
-            let is_first = |&section: &usize| self.sections_before[section].is_disjoint(&left);
-            let first = by_name.iter().position(is_first).unwrap_or(0);
-            let section = by_name.remove(first);
-            left.set(section, false);
-            // What it conflicts with, too: the same sections may do something else in another order.
-            name(section).hash(&mut hasher);
-            let mut conflicts: Vec<_> = self.conflicts[section].iter().copied().map(name).collect();
-            conflicts.sort_unstable();
-            conflicts.hash(&mut hasher);
-        }
-        hasher.write_usize(sections.len());
-        hasher.finish128().as_u128()
+        let among: FixedBitSet = sections.iter().copied().collect();
+        let digests = sections.iter().map(|&section| {
+            let before = self.sections_before[section].intersection(&among);
+            let before = before.map(|other| self.names[other]);
+            hash((self.names[section], before.fold(0, u128::wrapping_add)))
+        });
+        digests.fold(0, u128::wrapping_add)
     }
 
     /// Adds the races of some order of this class, each with the schedule that shows it, if that is
