@@ -106,11 +106,20 @@ impl RecordedOrder {
 
     /// Whether a node comes before one with a higher number. Both touch something.
     pub(crate) fn precedes(&mut self, a: Node, b: Node) -> bool {
+        self.precedes_by(a, b, None)
+    }
+
+    /// The same, where perhaps a node is known to come behind the first.
+    pub(crate) fn precedes_by(&mut self, a: Node, b: Node, milestone: Option<Node>) -> bool {
         let recent = self.recent[a % RECENT];
         if recent.of == (a, b) {
             return recent.precedes;
         }
-        let precedes = self.ask(self.points[a], self.points[b]);
+        let Structure { tree, joins } = &self.structure;
+        let step = milestone.map_or(Step::NONE, |node| self.points[node].step);
+        let precedes = self.plainly_precedes(a, b)
+            || milestone.is_some_and(|node| node == b || self.plainly_precedes(node, b))
+            || self.search.finds(tree, joins, self.question(a, b, step));
         self.recent[a % RECENT] = Answer {
             of: (a, b),
             precedes,
@@ -118,18 +127,26 @@ impl RecordedOrder {
         precedes
     }
 
-    fn ask(&mut self, a: Point, b: Point) -> bool {
-        if a.up <= b.down {
-            return true;
-        }
+    /// Whether a node is found to come before one with a higher number, with so much effort.
+    pub(crate) fn precedes_within(&mut self, a: Node, b: Node, effort: &mut u64) -> bool {
         let Structure { tree, joins } = &self.structure;
-        let question = Question {
-            step: a.step,
-            since: a.time,
-            milestone: Step::NONE,
-            known: b.known,
-        };
-        tree.precedes(a.step, b.step) || self.search.finds(tree, joins, question)
+        let question = self.question(a, b, Step::NONE);
+        self.plainly_precedes(a, b) || self.search.finds_within(tree, joins, question, effort)
+    }
+
+    /// Whether sections or the tree put a node before another.
+    fn plainly_precedes(&self, a: Node, b: Node) -> bool {
+        let (a, b) = (self.points[a], self.points[b]);
+        a.up <= b.down || self.structure.tree.precedes(a.step, b.step)
+    }
+
+    fn question(&self, a: Node, b: Node, milestone: Step) -> Question {
+        Question {
+            step: self.points[a].step,
+            since: self.points[a].time,
+            milestone,
+            known: self.points[b].known,
+        }
     }
 
     /// What has been done to answer, in joins looked at.

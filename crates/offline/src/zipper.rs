@@ -105,19 +105,25 @@ impl Histories {
 struct History {
     /// The node that wrote last.
     writer: u32,
+    /// The last node found to come behind it.
+    behind_writer: u32,
     /// Whether a race has been found: nothing more is kept.
     races: bool,
     /// The nodes that have read since, but for some that come before others of them.
     readers: SmallVec<[u32; 4]>,
 }
 
-/// Instead of a node that wrote.
+/// Instead of a node.
 const NOBODY: u32 = u32::MAX;
+
+/// How many joins may be looked at, for each read, to find out which ones are covered.
+const EFFORT: u64 = 32;
 
 impl Default for History {
     fn default() -> History {
         History {
             writer: NOBODY,
+            behind_writer: NOBODY,
             races: false,
             readers: SmallVec::new(),
         }
@@ -127,21 +133,25 @@ impl Default for History {
 impl History {
     /// Whether an access comes behind all that it conflicts with.
     fn is_ordered(&self, order: &mut RecordedOrder, kind: AccessKind, node: Node) -> bool {
-        let mut precedes = |other: u32| {
+        let milestone = (self.behind_writer != NOBODY).then_some(self.behind_writer as Node);
+        let mut precedes = |other: u32, milestone| {
             let other = other as Node;
-            other == node || order.precedes(other, node)
+            other == node || order.precedes_by(other, node, milestone)
         };
-        (self.writer == NOBODY || precedes(self.writer))
-            && (kind == AccessKind::Read || self.readers.iter().all(|&reader| precedes(reader)))
+        let mut readers = self.readers.iter();
+        (self.writer == NOBODY || precedes(self.writer, milestone))
+            && (kind == AccessKind::Read || readers.all(|&reader| precedes(reader, None)))
     }
 
     fn add(&mut self, order: &mut RecordedOrder, kind: AccessKind, node: Node) {
         let number = node as u32;
         if kind == AccessKind::Write {
             self.writer = number;
+            self.behind_writer = NOBODY;
             self.readers.clear();
             return;
         }
+        self.behind_writer = number;
         if self.writer == number || self.readers.last() == Some(&number) {
             return;
         }
@@ -151,13 +161,16 @@ impl History {
         self.readers.push(number);
     }
 
-    /// Forgets reads that come before others, or before a node that reads now; then there is room for
-    /// as many again.
+    /// Forgets reads that come before others, or before a node that reads now, if that is found with an
+    /// effort in proportion to how many there are; then there is room for as many again.
     fn forget_covered(&mut self, order: &mut RecordedOrder, node: Node) {
         let mut readers = std::mem::take(&mut self.readers).into_vec();
         let tree = order.tree();
         tree.keep_last(&mut readers, |&reader| order.point(reader as Node).step);
-        readers.retain(|&reader| !order.precedes(reader as Node, node));
+        // The latest are the nearest: one that is far away may use up all the effort.
+        readers.sort_unstable_by_key(|&reader| std::cmp::Reverse(reader));
+        let mut effort = EFFORT * readers.len() as u64;
+        readers.retain(|&reader| !order.precedes_within(reader as Node, node, &mut effort));
         readers.reserve(readers.len() + 1);
         self.readers = SmallVec::from_vec(readers);
     }

@@ -117,6 +117,10 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
         .filter(|construct| !construct.orders_alike_in_every_schedule())
         .map(|construct| construct.word())
         .collect();
+    let others = match choosing[..] {
+        ["isolated"] => "--all-orders",
+        _ => "--explore",
+    };
     match (&run.ending, report.races.is_empty()) {
         (Ending::Error(_), true) => {
             "no race before the error; what other schedules do, `--explore` tells".to_string()
@@ -125,7 +129,7 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             "no race so far; the run was stopped before its end (`--max-steps`)".to_string()
         }
         (_, false) => format!(
-            "{} in this schedule: nothing orders the accesses shown; `--explore` tells what other \
+            "{} in this schedule: nothing orders the accesses shown; `{others}` tells what other \
              schedules do",
             counted(report.racy_locations.len() as u64, "racy location")
         ),
@@ -144,10 +148,7 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
                 _ => "",
             },
             listed(&choosing),
-            match choosing[..] {
-                ["isolated"] => "--all-orders",
-                _ => "--explore",
-            }
+            others
         ),
     }
 }
