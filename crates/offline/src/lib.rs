@@ -7,7 +7,9 @@
 //! - [`replay`], which feeds the execution to the engines of `online`: [`replay::spd3`] and
 //!   [`replay::drdp`].
 //!
-//! To add one is a file, and its lines in [`Engine`].
+//! To add one is a file, and its lines in [`Engine`]. [`orders`] runs a program again for every order of
+//! its sections. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
+//! direct analysis that Zipper is measured against) are built on.
 
 mod by_strand;
 pub mod cg;
