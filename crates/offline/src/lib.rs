@@ -13,7 +13,7 @@
 
 mod by_strand;
 pub mod cg;
-mod computation_graph;
+pub mod computation_graph;
 mod engine;
 pub mod esp_bags;
 pub mod graph;

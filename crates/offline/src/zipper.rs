@@ -11,10 +11,9 @@
 //! trace of Table 2 included.)
 //!
 //! Here the two sliders of a node are kept with the node: they answer for any two nodes whether
-//! sections order them, and the tree of tasks answers what bags do (see
-//! [`RecordedOrder`](crate::recorded_order::RecordedOrder)). No pairs are collected: each location is
-//! gone through in the order of the execution, with its last write and the reads since that no later
-//! read covers.
+//! sections order them, and the tree of tasks answers what bags do (`recorded_order.rs`). No pairs are
+//! collected: each location is gone through in the order of the execution, with its last write and the
+//! reads since that no later read covers.
 //!
 //! Guarantee: a location is reported if and only if it has a race in this execution's graph. What
 //! other orders of the sections do is another matter.

@@ -1,7 +1,7 @@
 //! Checking while the program runs: what each access costs.
 //!
 //! An engine is a small cell of memory for each location of the program and what is done to it on
-//! every access, given the [`Step`](deadheat_order::Step) that the access belongs to:
+//! every access, given the [`Step`] that the access belongs to:
 //! - [`spd3`] for programs of `async` and `finish`: 16 bytes a location, checked by many threads at
 //!   once without locks;
 //! - [`drdp`] for programs with futures, promises and threads as well.
@@ -11,9 +11,9 @@
 //! prints or panics, and after the first touch of a page no access takes a lock.
 
 pub mod drdp;
-mod recent;
-mod relations;
-mod shadow;
+pub mod recent;
+pub mod relations;
+pub mod shadow;
 pub mod spd3;
 
 use deadheat_model::AccessKind;

@@ -17,7 +17,7 @@
 //!   in.
 //!
 //! Whether step a comes before step b is then a search backwards from what b's task knows now.
-//! [`Search`] says how.
+//! [`Search`](crate::search::Search) says how.
 //!
 //! Cost: 16 bytes a join, O(1) to add.
 

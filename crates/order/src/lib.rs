@@ -22,13 +22,13 @@
 //! ```
 
 mod arena;
-mod bags;
-mod joins;
-mod search;
-mod sets;
-mod structure;
+pub mod bags;
+pub mod joins;
+pub mod search;
+pub mod sets;
+pub mod structure;
 pub mod sync;
-mod tree;
+pub mod tree;
 
 pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
