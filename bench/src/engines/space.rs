@@ -1,7 +1,7 @@
 //! What is kept of a task and of a location.
 
 use deadheat_model::Execution;
-use deadheat_offline::esp_bags;
+use deadheat_offline::{ComputationGraph, Engine, esp_bags};
 use deadheat_online::drdp::{Checker, History};
 use deadheat_online::spd3::{Cell, Worker};
 
@@ -25,6 +25,17 @@ pub fn print() {
     let deep = Recording::tasks_only(|r| tasks::divide(r, 20));
     tree("divide and conquer, a finish each", &deep);
     drop(deep);
+
+    let execution = Recording::of(|r| tasks::flat(r, 500_000, 2, 2));
+    if let Ok(graph) = ComputationGraph::new(&execution, Engine::Zipper, usize::MAX, |_| true) {
+        println!(
+            "\nA computation graph of {} nodes and {} accesses takes {} bytes a node",
+            graph.len(),
+            recording::accesses(&execution),
+            graph.bytes() / graph.len()
+        );
+    }
+    drop(execution);
 
     println!("\nBytes for each location");
     println!("{:<34} {:>9}", "esp-bags", esp_bags::BYTES_PER_LOCATION);
