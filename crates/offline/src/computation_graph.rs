@@ -4,7 +4,7 @@
 //! comes next: it ends behind the start of a strand and behind whatever others can wait for (a set, a
 //! release, a section's end), and the next one begins with whatever waits (a get, an acquire, a
 //! section, the end of a finish). So a node's edges lead in at its beginning and out at its end. An
-//! `isolated` section is one node.
+//! `isolated` section is one node, or several if others can wait for something in the middle of it.
 //!
 //! Edges are those that the language's definition names, and no others. Those between sections, each
 //! to the next in the order they had, are not stored: the order of sections says them.
@@ -25,8 +25,8 @@ pub struct ComputationGraph {
     nodes: Vec<NodeInfo>,
     /// The nodes that each node has an edge from, node by node.
     edges: Vec<u32>,
-    /// The nodes that are `isolated` sections, in the order they had.
-    sections: Vec<u32>,
+    /// The first and the last node of each `isolated` section, in the order they had.
+    sections: Vec<(u32, u32)>,
     /// What is touched, in the order of the execution; mostly once for each node, place and kind.
     pub(crate) accesses: Vec<Group>,
     /// The node that each event belongs to, by the event's number less 1. Shorter than the execution
@@ -39,7 +39,7 @@ struct NodeInfo {
     strand: Strand,
     /// Where its edges end; they begin where those of the node before end.
     edges_end: u32,
-    /// Which section it is, from 1; 0 if it is none.
+    /// Which section it is in, from 1; 0 if it is in none.
     section: u32,
 }
 
@@ -143,20 +143,27 @@ impl ComputationGraph {
         edges.iter().map(|&node| node as Node)
     }
 
-    /// Which section a node is, from 0.
+    /// Which section a node is in, from 0.
     pub fn section(&self, node: Node) -> Option<usize> {
         self.nodes[node].section.checked_sub(1).map(|s| s as usize)
     }
 
-    /// The nodes that are sections, in the order they had.
-    pub fn sections(&self) -> impl ExactSizeIterator<Item = Node> + '_ {
-        self.sections.iter().map(|&node| node as Node)
+    /// The first and the last node of each section, in the order they had.
+    pub fn sections(&self) -> impl ExactSizeIterator<Item = (Node, Node)> + '_ {
+        let sections = self.sections.iter();
+        sections.map(|&(first, last)| (first as Node, last as Node))
     }
 
-    /// The section before this one in the order they had, if this node is a section.
+    /// The section that begins with a node, from 0.
+    pub fn begins(&self, node: Node) -> Option<usize> {
+        let section = self.section(node)?;
+        (self.sections[section].0 as Node == node).then_some(section)
+    }
+
+    /// The last node of the section before the one that begins with this node, in the order they had.
     pub fn section_before(&self, node: Node) -> Option<Node> {
-        let before = self.section(node)?.checked_sub(1)?;
-        Some(self.sections[before] as Node)
+        let before = self.begins(node)?.checked_sub(1)?;
+        Some(self.sections[before].1 as Node)
     }
 
     /// How many bytes it takes.
@@ -195,6 +202,8 @@ const RECENT: usize = 1024;
 #[derive(Default)]
 struct Builder {
     graph: ComputationGraph,
+    /// Who is inside a section.
+    inside: Option<Strand>,
     /// Where in the graph's accesses some of the latest are.
     recent: Vec<usize>,
     /// By number.
@@ -234,10 +243,17 @@ impl Builder {
         let last = state.last.replace(node);
         state.open = true;
         self.graph.edges.extend(last.into_iter().chain(behind));
+        let mut section = 0;
+        if self.inside == Some(strand)
+            && let Some(open) = self.graph.sections.last_mut()
+        {
+            open.1 = node;
+            section = self.graph.sections.len() as u32;
+        }
         self.graph.nodes.push(NodeInfo {
             strand,
             edges_end: self.graph.edges.len() as u32,
-            section: 0,
+            section,
         });
         node
     }
@@ -294,11 +310,10 @@ impl Builder {
                 self.node(strand, ends)
             }
             Op::IsolatedBegin => {
-                let node = self.node(strand, None);
-                self.graph.sections.push(node);
-                let section = self.graph.sections.len() as u32;
-                self.graph.nodes[node as usize].section = section;
-                node
+                let next = self.graph.nodes.len() as u32;
+                self.graph.sections.push((next, next));
+                self.inside = Some(strand);
+                self.node(strand, None)
             }
             // A strand's end is no node of its own.
             Op::End => {
@@ -334,7 +349,7 @@ impl Builder {
             Op::Post(flag) => {
                 self.flags.entry(flag.0).or_insert(node);
             }
-            Op::IsolatedEnd => {}
+            Op::IsolatedEnd => self.inside = None,
             Op::Clear(flag) => {
                 self.flags.remove(&flag.0);
                 return node;

@@ -57,22 +57,23 @@ pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
 
 /// For every node, the nodes that reach it, sections in the order they had.
 pub(crate) fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
-    close(graph, |node, behind| {
+    close(graph, |node, _, behind| {
         behind.extend(graph.section_before(node));
     })
 }
 
-/// For every node, the nodes that reach it, given what each comes behind beside its predecessors.
+/// For every node, the nodes that reach it, given what each comes behind beside its predecessors;
+/// `also` gets what reaches the nodes before.
 pub(crate) fn close(
     graph: &ComputationGraph,
-    mut also: impl FnMut(Node, &mut Vec<Node>),
+    mut also: impl FnMut(Node, &[FixedBitSet], &mut Vec<Node>),
 ) -> Vec<FixedBitSet> {
     let mut before: Vec<FixedBitSet> = Vec::with_capacity(graph.len());
     let mut behind = Vec::new();
     for node in 0..graph.len() {
         behind.clear();
         behind.extend(graph.predecessors(node));
-        also(node, &mut behind);
+        also(node, &before, &mut behind);
         let mut set = FixedBitSet::with_capacity(node);
         for &predecessor in &behind {
             set.union_with(&before[predecessor]);

@@ -19,6 +19,10 @@
 //! sections makes it do; so each race is shown by a schedule that has been run again, and was seen to
 //! have it. The first race of a program never fails to show.
 //!
+//! It also holds only as long as nothing but sections is a matter of chance: which of two sets of one
+//! promise comes first, and is no error, is another. A program that can fail and sets promises is
+//! never said to be visited completely.
+//!
 //! Guarantee: if all classes were visited and no race was found, no schedule of the program has one.
 //! A race that is reported is real.
 //!
@@ -30,8 +34,8 @@ use std::hash::Hash;
 
 use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
 use deadheat_model::{
-    AccessKind, Event, EventNumber, Location, LocationName, Op, Race, RacingAccess, Site, Strand,
-    path_name,
+    AccessKind, Construct, Event, EventNumber, Location, LocationName, Op, Race, RacingAccess,
+    Site, Strand, path_name,
 };
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -91,14 +95,27 @@ pub struct OrdersProgress {
     pub pending: u64,
 }
 
-/// How many times as many orders as may be visited are kept for later: many lead to the same class.
-const MOST_PENDING: u64 = 4;
+/// How many times as many orders as may be visited are tried, or kept for later: many lead to the same
+/// class.
+const RUNS_PER_ORDER: u64 = 4;
+
+/// How many sections all orders that are kept for later may have together.
+const MAX_PENDING_SECTIONS: usize = 50_000_000;
 
 /// How many races are kept.
 const MAX_RACES: usize = 1000;
 
 /// How often it is tried to show a race that does not show: it may be one that needs another race.
 const MAX_TRIES: u32 = 8;
+
+/// An order still to be tried.
+#[derive(Default)]
+struct Pending {
+    /// By the names of the strands that enter sections.
+    order: Vec<u32>,
+    /// Whether the last of them may have something else to do.
+    is_a_guess: bool,
+}
 
 /// The path of a strand, which is the same in every schedule.
 type Path = Vec<u32>;
@@ -122,48 +139,67 @@ pub fn all_orders(
     let mut names = Names::default();
     let mut classes: FxHashSet<u128> = FxHashSet::default();
     let mut tried: FxHashSet<u128> = FxHashSet::default();
-    // Orders, by the names of the strands that enter sections.
-    let mut pending: VecDeque<Vec<u32>> = VecDeque::from([Vec::new()]);
-    while let Some(order) = pending.pop_front() {
-        if orders.visited >= max_orders {
+    let sets_promises = program.constructs().contains(&Construct::Promise);
+    let mut pending: VecDeque<Pending> = VecDeque::from([Pending::default()]);
+    let mut pending_sections = 0;
+    let (mut runs, mut strayed) = (0, false);
+    while let Some(next) = pending.pop_front() {
+        pending_sections -= next.order.len();
+        if orders.visited >= max_orders || runs >= max_orders.saturating_mul(RUNS_PER_ORDER) {
             orders.complete = false;
             break;
         }
-        let schedule = Schedule::Sections(names.paths(&order));
-        // An order that cannot be followed is given up, not refused.
+        runs += 1;
+        let paths = names.paths(&next.order);
+        let schedule = Schedule::Sections(paths.clone());
         let Ok(run) = program.run(&schedule, max_steps) else {
+            orders.complete = false;
             continue;
         };
+        // What goes on for ever, or too long, does so in other orders as well.
+        if run.ending == Ending::StillRunning {
+            orders.complete = false;
+            break;
+        }
+        // Which of two sets of a promise is the first is no matter of sections.
+        let is_error = matches!(run.ending, Ending::Error(_));
+        orders.complete &= !(is_error && sets_promises);
         let class = Class::of(&run)?;
-        let is_whole = class.is_whole && run.ending != Ending::StillRunning;
+        if !class.is_whole {
+            orders.complete = false;
+            break;
+        }
+        strayed |= !next.is_a_guess && !class.paths.starts_with(&paths);
         let all: Vec<usize> = (0..class.sections.len()).collect();
         if !classes.insert(class.digest(&all)) {
             continue;
         }
         orders.visited += 1;
         class.add_races(program, max_steps, &mut races);
-        // What goes on for ever, or too long, does so in other orders as well.
-        if !is_whole {
-            orders.complete = false;
-            break;
-        }
-        for (first, second) in class.reversible() {
+        let mut add = |digest: u128, order: Vec<u32>, is_a_guess: bool| {
             // More than will ever be visited: there is no end in sight.
-            if pending.len() as u64 > max_orders.saturating_mul(MOST_PENDING) {
+            let too_many = pending.len() as u64 > max_orders.saturating_mul(RUNS_PER_ORDER)
+                || pending_sections > MAX_PENDING_SECTIONS;
+            if too_many {
                 orders.complete = false;
+            } else if tried.insert(digest) {
+                pending_sections += order.len();
+                pending.push_back(Pending { order, is_a_guess });
+            }
+            !too_many
+        };
+        for (first, second) in class.reversible() {
+            let reversed = class.reversed(first, second);
+            let order = names.of_all(&class, &reversed);
+            if !add(class.digest(&reversed), order, false) {
                 break;
             }
-            let reversed = class.reversed(first, second);
-            if tried.insert(class.digest(&reversed)) {
-                pending.push_back(names.of_all(&class, &reversed));
-            }
         }
-        for (before, next) in class.instead_of_failing() {
-            let digest = class.digest(&before);
-            if tried.insert(digest ^ hash(&next)) {
-                let mut order = names.of_all(&class, &before);
-                order.push(names.of(&next));
-                pending.push_back(order);
+        for (before, strand) in class.instead_of_failing() {
+            let mut order = names.of_all(&class, &before);
+            order.push(names.of(&strand));
+            if !add(class.digest(&before) ^ hash(&strand), order, true) {
+                break;
             }
         }
         progress(OrdersProgress {
@@ -171,6 +207,8 @@ pub fn all_orders(
             pending: pending.len() as u64,
         });
     }
+    // Without races, an order that is asked for is one that the program can take.
+    orders.complete &= !strayed || !races.found.is_empty();
     orders.races = races.found.into_values().collect();
     Ok(orders)
 }
@@ -217,8 +255,8 @@ struct Class<'r> {
     run: &'r Run,
     graph: ComputationGraph,
     accesses: Vec<Group>,
-    /// The node of each section, in the order of the run.
-    sections: Vec<Node>,
+    /// The first and the last node of each section, in the order of the run.
+    sections: Vec<(Node, Node)>,
     /// Whose section it is.
     paths: Vec<Path>,
     /// Whose, and which of that strand's, as a number.
@@ -238,20 +276,28 @@ impl Class<'_> {
         let execution = &run.execution;
         let mut graph = ComputationGraph::new(execution, Engine::Zipper, MAX_NODES, |_| true)?;
         let accesses = std::mem::take(&mut graph.accesses);
-        let sections: Vec<Node> = graph.sections().collect();
+        let sections: Vec<(Node, Node)> = graph.sections().collect();
         let conflicts = conflicts(&graph, &accesses);
-        let before = graph::close(&graph, |node, behind| {
-            if let Some(section) = graph.section(node) {
-                behind.extend(conflicts[section].iter().map(|&other| sections[other]));
+        let before = graph::close(&graph, |node, before, behind| {
+            let Some(section) = graph.begins(node) else {
+                return;
+            };
+            behind.extend(conflicts[section].iter().map(|&other| sections[other].1));
+            // What comes behind the beginning of a section can enter one only behind its end.
+            for &(first, last) in &sections[..section] {
+                let is_behind = |&other: &Node| other == first || before[other].contains(first);
+                if first != last && behind.iter().any(is_behind) {
+                    behind.push(last);
+                }
             }
         });
-        let sections_before = sections.iter().enumerate().map(|(section, &node)| {
+        let sections_before = sections.iter().enumerate().map(|(section, &(first, _))| {
             let earlier = sections[..section].iter().enumerate();
-            let earlier = earlier.filter(|(_, other)| before[node].contains(**other));
+            let earlier = earlier.filter(|(_, (_, last))| before[first].contains(*last));
             earlier.map(|(section, _)| section).collect()
         });
         let tables = &execution.tables;
-        let path = |&node: &Node| tables.strand_path(graph.strand(node));
+        let path = |&(node, _): &(Node, Node)| tables.strand_path(graph.strand(node));
         let paths: Vec<Path> = sections.iter().map(path).collect();
         let mut of_strand: FxHashMap<&Path, u32> = FxHashMap::default();
         let names = paths.iter().map(|path| {
@@ -282,14 +328,16 @@ impl Class<'_> {
     fn reversible(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (second, conflicts) in self.conflicts.iter().enumerate() {
-            let node = self.sections[second];
+            let (node, _) = self.sections[second];
             for &first in conflicts {
-                let first_node = self.sections[first];
+                let (_, end) = self.sections[first];
                 let others = conflicts.iter().filter(|&&other| other != first);
-                let others = others.map(|&other| self.sections[other]);
+                let others = others.map(|&other| self.sections[other].1);
                 let mut behind = self.graph.predecessors(node).chain(others);
-                let is_ordered =
-                    |other: Node| other == first_node || self.before[other].contains(first_node);
+                let begin = self.sections[first].0;
+                let is_ordered = |other: Node| {
+                    [begin, end].contains(&other) || self.before[other].contains(begin)
+                };
                 if !behind.any(is_ordered) {
                     pairs.push((first, second));
                 }
@@ -383,18 +431,31 @@ impl Class<'_> {
         let (first, second) = (race.first.event, race.second.event);
         let node_of = |number| self.graph.node_of(number).unwrap_or_default();
         let (first_node, second_node) = (node_of(first), node_of(second));
+        let is_before = |node: Node| {
+            self.before[first_node].contains(node) || self.before[second_node].contains(node)
+        };
+        let open = [first_node, second_node].map(|node| self.graph.section(node));
         let is_needed = |number: EventNumber, node: Node| {
-            self.before[first_node].contains(node)
-                || self.before[second_node].contains(node)
+            // A section that is begun is ended, or no other one can begin.
+            let section = self.graph.section(node);
+            let begun = section.filter(|_| !open.contains(&section));
+            is_before(node)
+                || begun.is_some_and(|section| is_before(self.sections[section].0))
                 || (node == first_node && number <= first)
                 || (node == second_node && number <= second)
         };
-        // While a section is open no other one can begin: it comes last. Then what races with it.
-        let is_section = |node| self.graph.section(node).is_some();
+        // While a section is open no other one can begin: it comes last, but for what the other access
+        // needs of it. Then what races with it.
+        let is_open = |node: Node, of: Node, other: Node| {
+            let section = self.graph.section(of);
+            section.is_some()
+                && self.graph.section(node) == section
+                && !self.before[other].contains(node)
+        };
         let last = |number: EventNumber, node: Node| match node {
             _ if number == second => 2,
-            _ if node == first_node && is_section(node) => 1,
-            _ if node == second_node && is_section(node) => 1,
+            _ if is_open(node, first_node, second_node) => 1,
+            _ if is_open(node, second_node, first_node) => 1,
             _ => 0,
         };
         let events = &self.run.execution.events;

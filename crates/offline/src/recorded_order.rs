@@ -5,9 +5,9 @@
 //! The idea: `async`, `finish`, promises, futures and threads order nodes as the [`Structure`] says.
 //! `isolated` sections add a total order among themselves, so what they order is a matter of two
 //! numbers for each node, which is what is left of zipper's sliders when nothing is in their way:
-//! *down*, the last section that is this node or comes before it, and *up*, the first section that is
-//! this node or comes behind it. A node comes before another through sections if and only if its *up*
-//! is not above the other's *down*.
+//! *down*, the last section that begins at or before this node, and *up*, the first section that
+//! begins behind it. A node comes before another through sections if and only if its *up* is not above
+//! the other's *down*.
 //!
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
@@ -48,7 +48,7 @@ pub(crate) struct Point {
     time: u32,
     /// The last section at or before it, from 1; 0 if there is none.
     down: u32,
-    /// The first section at or behind it.
+    /// The first section behind it.
     up: u32,
 }
 
@@ -165,11 +165,13 @@ fn slide(graph: &ComputationGraph, points: &mut [Point]) {
     }
     points.iter_mut().for_each(|point| point.up = u32::MAX);
     for node in (0..graph.len()).rev() {
-        // And comes before all sections behind it.
-        let up = section(node).unwrap_or(points[node].up);
-        points[node].up = up;
+        // And comes before all sections behind it; what is before it comes before it, too.
+        let here = section(node).unwrap_or(points[node].up);
         for before in graph.predecessors(node) {
-            points[before].up = points[before].up.min(up);
+            points[before].up = points[before].up.min(here);
+        }
+        if let Some(section) = section(node) {
+            points[node].up = section + 1;
         }
     }
 }

@@ -206,11 +206,15 @@ impl CheckReport {
         let names = Names::of_tables(tables);
         let races: Vec<RaceReport> = match orders {
             None => races.map(|race| race_report(race, tables)).collect(),
-            Some(orders) => orders
-                .races
-                .iter()
-                .map(|race| names.order_race(race))
-                .collect(),
+            Some(orders) => {
+                let found = orders.races.iter().map(|race| names.order_race(race));
+                let mut found: Vec<RaceReport> = found.collect();
+                // The run is one of the orders, also of a search that was cut short before it.
+                let known: BTreeSet<String> = found.iter().map(|r| r.location.clone()).collect();
+                let own = races.map(|race| race_report(race, tables));
+                found.extend(own.filter(|race| !known.contains(&race.location)));
+                found
+            }
         };
         let (mut deadlock, mut error) = (None, None);
         match &run.ending {

@@ -3,15 +3,17 @@
 use deadheat_lang::{Ending, MAX_SCHEDULES, Run};
 use deadheat_model::{Construct, StrandKind};
 
-use crate::check::{CheckReport, ExploredReport};
+use crate::check::{CheckReport, ExploredReport, OrdersReport};
 
 /// What is proven by a run, its races and an exploration if there was one.
 pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
     let (events, judged) = (report.events, report.judged_events);
-    match &report.explored {
-        Some(explored) => of_exploration(explored),
-        None if report.orders.is_some() => of_orders(report),
-        None if judged < events => format!(
+    let has_sections = constructs.contains(&Construct::Isolated);
+    let judged_all_orders = report.orders.filter(|_| has_sections);
+    match (&report.explored, judged_all_orders) {
+        (Some(explored), _) => of_exploration(explored),
+        (None, Some(orders)) => of_orders(report, orders),
+        (None, None) if judged < events => format!(
             "{} in the first {} of {} of this schedule; the rest was not judged, its graph is too \
              large",
             match report.racy_locations.len() as u64 {
@@ -21,7 +23,7 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
             grouped(judged as u64),
             counted(events as u64, "event"),
         ),
-        None => of_run(report, constructs, run),
+        (None, None) => of_run(report, constructs, run),
     }
 }
 
@@ -83,28 +85,27 @@ fn of_exploration(explored: &ExploredReport) -> String {
     }
 }
 
-fn of_orders(report: &CheckReport) -> String {
-    let Some(orders) = report.orders else {
-        return String::new();
-    };
+fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
     let visited = counted(orders.visited, "order");
-    let racy = report.racy_locations.len() as u64;
-    match (racy, orders.complete) {
-        (0, true) => format!(
-            "race-free for this input, under every schedule ({visited} of isolated sections, all that \
-             can differ)"
-        ),
-        (0, false) => format!(
-            "no race in {visited} of isolated sections; there are more, or they take longer (raise \
-             --max-orders, --max-steps)"
-        ),
+    let all = format!("{visited} of isolated sections, all that can differ");
+    let ends = match (&report.error, &report.deadlock) {
+        (Some(_), _) => "; this one ends in an error",
+        (_, Some(_)) => "; this one ends in a deadlock",
+        _ => "",
+    };
+    let open = match report.error.is_some() {
+        true => "what other schedules do, `--explore` tells",
+        false => "there are more, or they take longer (raise --max-orders, --max-steps)",
+    };
+    match (report.racy_locations.len() as u64, orders.complete) {
+        (0, true) => format!("race-free for this input, under every schedule ({all}){ends}"),
+        (0, false) => format!("no race in {visited} of isolated sections{ends}; {open}"),
         (n, true) => format!(
-            "{} in some order of isolated sections ({visited}, all that can differ)",
+            "{} in some order ({all}); what else a program does once it races, `--explore` tells",
             counted(n, "racy location")
         ),
         (n, false) => format!(
-            "{} in some order of isolated sections; {visited} visited, there are more (raise \
-             --max-orders, --max-steps)",
+            "{} in some order of isolated sections; {visited} visited, {open}",
             counted(n, "racy location")
         ),
     }

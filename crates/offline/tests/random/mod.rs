@@ -128,10 +128,18 @@ pub fn on_programs_of_tasks(
 /// Tasks with many sections that conflict, and few accesses outside; what a section does may depend on
 /// which came before.
 fn sections_program(rng: &mut fastrand::Rng) -> ast::Program {
-    fn section(rng: &mut fastrand::Rng) -> String {
+    fn section(rng: &mut fastrand::Rng, to_set: &mut bool) -> String {
         let name = |rng: &mut fastrand::Rng| ["a", "b", "x"][rng.usize(..3)];
         let (one, other) = (name(rng), name(rng));
-        match rng.u32(..6) {
+        match rng.u32(..8) {
+            // Others may wait for something in the middle of a section.
+            6 | 7 if *to_set => {
+                *to_set = false;
+                match rng.bool() {
+                    true => format!("isolated {{ p.set; {one} = 1; }} "),
+                    false => format!("isolated {{ {one} = 1; p.set; {other} = 2; }} "),
+                }
+            }
             0 => "isolated { skip; } ".to_string(),
             1 => format!("isolated {{ {one} = {}; }} ", rng.u32(1..3)),
             2 => format!("isolated {{ {one} = {other}; }} "),
@@ -147,6 +155,8 @@ fn sections_program(rng: &mut fastrand::Rng) -> ast::Program {
     let mut accesses = rng.u32(1..=3);
     let mut sections = rng.u32(3..=7);
     let tasks = rng.u32(2..=4);
+    let mut to_set = rng.bool();
+    let with_promise = to_set;
     for _ in 0..tasks {
         let in_finish = rng.u32(..4) == 0;
         text += if in_finish {
@@ -157,7 +167,9 @@ fn sections_program(rng: &mut fastrand::Rng) -> ast::Program {
         for _ in 0..rng.u32(1..=3) {
             if sections > 0 && rng.u32(..3) > 0 {
                 sections -= 1;
-                text += &section(rng);
+                text += &section(rng, &mut to_set);
+            } else if with_promise && rng.u32(..3) == 0 {
+                text += "p.get; ";
             } else if accesses > 0 {
                 accesses -= 1;
                 text += if rng.bool() { "x = 3; " } else { "let v = x; " };
@@ -167,13 +179,17 @@ fn sections_program(rng: &mut fastrand::Rng) -> ast::Program {
         text += if in_finish { "} } " } else { "} " };
         if sections > 0 && rng.bool() {
             sections -= 1;
-            text += &section(rng);
+            text += &section(rng, &mut to_set);
         }
+    }
+    if to_set {
+        text += "p.set; ";
     }
     for _ in 0..accesses {
         text += "x = 4; ";
     }
-    let text = format!("shared a; shared b; shared x; proc main() {{ {text} }}");
+    let promise = if with_promise { "promise p; " } else { "" };
+    let text = format!("shared a; shared b; shared x; {promise}proc main() {{ {text} }}");
     syntax::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
