@@ -207,8 +207,10 @@ pub fn all_orders(
             pending: pending.len() as u64,
         });
     }
-    // Without races, an order that is asked for is one that the program can take.
-    orders.complete &= !strayed || !races.found.is_empty();
+    // Without races, an order that is asked for is one that the program can take, and what is left
+    // unordered can be shown to race.
+    let is_sure = !strayed && races.tries.is_empty();
+    orders.complete &= is_sure || !races.found.is_empty();
     orders.races = races.found.into_values().collect();
     Ok(orders)
 }
@@ -444,24 +446,34 @@ impl Class<'_> {
                 || (node == first_node && number <= first)
                 || (node == second_node && number <= second)
         };
-        // While a section is open no other one can begin: it comes last, but for what the other access
-        // needs of it. Then what races with it.
-        let is_open = |node: Node, of: Node, other: Node| {
-            let section = self.graph.section(of);
-            section.is_some()
-                && self.graph.section(node) == section
-                && !self.before[other].contains(node)
-        };
-        let last = |number: EventNumber, node: Node| match node {
-            _ if number == second => 2,
-            _ if is_open(node, first_node, second_node) => 1,
-            _ if is_open(node, second_node, first_node) => 1,
-            _ => 0,
+        // While the section of one of the two is open no other one can begin. So: what does not depend
+        // on it; what the other access needs of it, and what depends on that; the rest of it; and what
+        // races with it.
+        let begin = open
+            .iter()
+            .flatten()
+            .map(|&section| self.sections[section].0)
+            .next();
+        let rank = |number: EventNumber, node: Node| {
+            let section = self.graph.section(node);
+            let is_open = section.is_some() && open.contains(&section);
+            let other = match section == self.graph.section(first_node) {
+                true => second_node,
+                false => first_node,
+            };
+            let depends = begin.is_some_and(|begin| self.before[node].contains(begin));
+            match () {
+                () if number == second => 4,
+                () if is_open && !self.before[other].contains(node) => 3,
+                () if is_open => 1,
+                () if depends => 2,
+                () => 0,
+            }
         };
         let events = &self.run.execution.events;
         let mut needed: Vec<(u8, EventNumber)> = (1..=events.len() as EventNumber)
             .filter(|&number| is_needed(number, node_of(number)))
-            .map(|number| (last(number, node_of(number)), number))
+            .map(|number| (rank(number, node_of(number)), number))
             .collect();
         needed.sort_unstable();
         let strand = |(_, number): (u8, EventNumber)| events[number as usize - 1].strand();

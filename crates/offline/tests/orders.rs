@@ -140,7 +140,13 @@ proc main() {
   isolated { y = 1; }
   x = 0;
 }";
-    for source in [same_names, independent, failing] {
+    // The task's section must come before the one in the middle of which it is waited for.
+    let waited_for = "shared x; promise p;
+proc main() {
+  async { isolated { skip; } p.get; let v = x; }
+  isolated { p.set; x = 0; }
+}";
+    for source in [same_names, independent, failing, waited_for] {
         let program = Program::parse(source).unwrap();
         let orders = orders_of(&program);
         assert!(orders.complete, "{source}");
