@@ -36,6 +36,15 @@ struct Kept {
     time: u32,
 }
 
+impl Kept {
+    fn now(structure: &Structure, task: &Task) -> Kept {
+        Kept {
+            step: task.step(),
+            time: structure.joins.now(),
+        }
+    }
+}
+
 /// How many reads are kept before any is looked at again.
 const FEW: usize = 8;
 
@@ -143,10 +152,7 @@ impl Checker {
                 kind: AccessKind::Write,
             }),
         }
-        let kept = Kept {
-            step: task.step(),
-            time: structure.joins.now(),
-        };
+        let kept = Kept::now(structure, task);
         match history.readers.last_mut() {
             Some(last) if last.step == kept.step => {}
             // A task that reads again and again, alone.
@@ -184,10 +190,7 @@ impl Checker {
             check(reader, Step::NONE, AccessKind::Read);
         }
         *history = History {
-            writer: Kept {
-                step: task.step(),
-                time: structure.joins.now(),
-            },
+            writer: Kept::now(structure, task),
             ..History::default()
         };
     }
