@@ -77,11 +77,7 @@ impl ComputationGraph {
                 break;
             }
             let (strand, op) = (event.strand(), event.op());
-            if let Some(construct) = op.construct()
-                && !engine.orders(construct)
-            {
-                return Err(EngineError::cannot_order(engine, number, construct));
-            }
+            engine.accept(&op, number)?;
             let node = match event.access() {
                 Some(access) => {
                     let node = builder.open_node(strand);

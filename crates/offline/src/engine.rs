@@ -1,6 +1,6 @@
 //! The engines there are, what each can order, and which one fits.
 
-use deadheat_model::{Construct, EventNumber, Execution, Race};
+use deadheat_model::{Construct, EventNumber, Execution, Op, Race};
 use deadheat_order::Full;
 use thiserror::Error;
 
@@ -47,6 +47,25 @@ impl Engine {
             Engine::Zipper => construct == Isolated || Engine::Drdp.orders(construct),
             Engine::Graph => !matches!(construct, ReadWriteLock | Barrier | Atomic),
         }
+    }
+
+    /// Refuses an event that belongs to a construct it does not know.
+    pub(crate) fn accept(self, op: &Op, number: EventNumber) -> Result<(), EngineError> {
+        match op.construct() {
+            Some(construct) if !self.orders(construct) => Err(EngineError::CannotOrder {
+                engine: self,
+                number,
+                construct,
+                instead: Engine::fitting(&[construct]),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an execution that has such an event.
+    pub(crate) fn accept_all(self, execution: &Execution) -> Result<(), EngineError> {
+        let mut events = execution.events.iter().zip(1..);
+        events.try_for_each(|(event, number)| self.accept(&event.op(), number))
     }
 
     /// The engine to be preferred for some constructs; none if no engine orders them all.
@@ -109,19 +128,4 @@ pub enum EngineError {
     /// There are more tasks than numbers for them.
     #[error(transparent)]
     Full(#[from] Full),
-}
-
-impl EngineError {
-    pub(crate) fn cannot_order(
-        engine: Engine,
-        number: EventNumber,
-        construct: Construct,
-    ) -> EngineError {
-        EngineError::CannotOrder {
-            engine,
-            number,
-            construct,
-            instead: Engine::fitting(&[construct]),
-        }
-    }
 }

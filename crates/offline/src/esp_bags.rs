@@ -31,17 +31,7 @@ use crate::replay::{Racy, all_races};
 
 /// Judges an execution.
 pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    for (event, number) in execution.events.iter().zip(1..) {
-        if let Some(construct) = event.op().construct()
-            && !Engine::EspBags.orders(construct)
-        {
-            return Err(EngineError::cannot_order(
-                Engine::EspBags,
-                number,
-                construct,
-            ));
-        }
-    }
+    Engine::EspBags.accept_all(execution)?;
     all_races(execution, Engine::EspBags, &walk(execution))
 }
 

@@ -25,4 +25,4 @@ pub mod zipper;
 
 pub use computation_graph::ComputationGraph;
 pub use engine::{Engine, EngineError, Findings};
-pub use pairs::{MAX_RACES, Node};
+pub use pairs::Node;

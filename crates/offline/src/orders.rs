@@ -35,7 +35,7 @@ use std::hash::Hash;
 use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
 use deadheat_model::{
     AccessKind, Construct, Event, EventNumber, Location, LocationName, Op, Race, RacingAccess,
-    Site, Strand, path_name,
+    Site, Strand, Tables, path_name,
 };
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -122,6 +122,12 @@ type Path = Vec<u32>;
 
 /// What makes a race the same race in another run.
 type RaceKey = (LocationName, [(Site, AccessKind); 2]);
+
+fn key(race: &Race, tables: &Tables) -> RaceKey {
+    let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
+    places.sort();
+    (tables.location_name(race.location), places)
+}
 
 /// Visits all orders of a program's sections, each run for at most `max_steps` steps.
 pub fn all_orders(
@@ -397,35 +403,28 @@ impl Class<'_> {
             |a, b, _| self.before[b].contains(a) || (is_section(a) && is_section(b)),
         );
         for race in &found.found {
-            let key = self.key(race);
-            let steps = self.steps_to(race);
+            let tables = &self.run.execution.tables;
+            let key = key(race, tables);
             let tries = races.tries.get(&key).copied().unwrap_or(0);
-            let is_new = match races.found.get(&key) {
-                Some(known) => known.schedule.steps() > steps.len() as u64,
-                None => races.found.len() < MAX_RACES,
-            };
-            if !is_new || tries >= MAX_TRIES {
+            let known = races.found.get(&key).map(|known| known.schedule.steps());
+            if tries >= MAX_TRIES || (known.is_none() && races.found.len() >= MAX_RACES) {
                 continue;
             }
-            let tables = &self.run.execution.tables;
+            let steps = self.steps_to(race);
+            if known.is_some_and(|known| known <= steps.len() as u64) {
+                continue;
+            }
             let schedule = RecordedSchedule::from_steps(&steps, tables);
-            let found = shown(program, &schedule, max_steps, &key).or_else(|| {
+            let mut found = shown(program, &schedule, max_steps, &key);
+            if found.is_none() && known.is_none() {
                 // The run itself has it, if it is one that its own order leaves open.
-                let whole = self.run.schedule();
-                shown(program, &whole, max_steps, &key)
-            });
+                found = shown(program, &self.run.schedule(), max_steps, &key);
+            }
             match found {
                 Some(found) => drop(races.found.insert(key, found)),
                 None => *races.tries.entry(key).or_default() += 1,
             }
         }
-    }
-
-    fn key(&self, race: &Race) -> RaceKey {
-        let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
-        places.sort();
-        let tables = &self.run.execution.tables;
-        (tables.location_name(race.location), places)
     }
 
     /// Who takes each step of a schedule that does what the two accesses need, and then these.
@@ -503,11 +502,7 @@ fn shown(
         .ok()?;
     let tables = &run.execution.tables;
     let races = graph::check(&run.execution).ok()?.races;
-    let race = races.iter().find(|race| {
-        let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
-        places.sort();
-        (tables.location_name(race.location), places) == *key
-    })?;
+    let race = races.iter().find(|race| self::key(race, tables) == *key)?;
     let access = |access: &RacingAccess| OrderAccess {
         site: access.site,
         kind: access.kind,

@@ -7,7 +7,7 @@ use deadheat_model::{AccessKind, EventNumber, Location, Race, RacingAccess, Site
 use rustc_hash::FxHashMap;
 
 /// The most races that are kept of one location.
-pub const MAX_RACES: usize = 1000;
+const MAX_RACES: usize = 1000;
 
 /// How many pairs are compared, all locations together, before each location is left at the races
 /// it has.

@@ -107,11 +107,7 @@ impl Strands {
     /// well-formed execution has none.
     pub fn synchronise(&mut self, event: &Event, number: EventNumber) -> Result<(), EngineError> {
         let op = event.op();
-        if let Some(construct) = op.construct()
-            && !self.engine.orders(construct)
-        {
-            return Err(EngineError::cannot_order(self.engine, number, construct));
-        }
+        self.engine.accept(&op, number)?;
         let strand = event.strand();
         let slot = self.slots.get(strand.index()).copied();
         let Some(running) = slot.and_then(|slot| self.running.get_mut(slot as usize)) else {

@@ -23,13 +23,7 @@ pub fn racy_locations(
     threads: usize,
     chance: impl Fn(usize) -> usize + Sync,
 ) -> Result<BTreeSet<Location>, EngineError> {
-    for (event, number) in execution.events.iter().zip(1..) {
-        if let Some(construct) = event.op().construct()
-            && !Engine::Spd3.orders(construct)
-        {
-            return Err(EngineError::cannot_order(Engine::Spd3, number, construct));
-        }
-    }
+    Engine::Spd3.accept_all(execution)?;
     let tree = Tree::new();
     let main = Job {
         strand: Strand::MAIN,
