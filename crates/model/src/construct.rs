@@ -94,7 +94,7 @@ impl Op {
             Op::AtomicLoad(..) | Op::AtomicStore(..) | Op::AtomicUpdate(..) => {
                 Some(Construct::Atomic)
             }
-            Op::Read(..) | Op::Write(_) => None,
+            Op::Read(..) | Op::Write(_) | Op::Begin | Op::Branch | Op::Request(_) => None,
             Op::Join(_) | Op::End | Op::Alloc(_) | Op::Free(_) => None,
         }
     }

@@ -149,6 +149,12 @@ pub enum Op {
     Alloc(Region),
     /// Gives memory back.
     Free(Region),
+    /// The strand's first event, in traces that record it.
+    Begin,
+    /// Has decided where to go on, from what it read.
+    Branch,
+    /// Asks for a lock, before [`Op::Acquire`] says that it got it.
+    Request(Lock),
 }
 
 /// One strand doing one thing at one place in the source.
@@ -296,6 +302,9 @@ fn encode(op: Op) -> (u8, u8, u64) {
         Op::BarrierLeave(b) => (27, 0, b.0),
         Op::Alloc(r) => (28, 0, r.0),
         Op::Free(r) => (29, 0, r.0),
+        Op::Begin => (30, 0, 0),
+        Op::Branch => (31, 0, 0),
+        Op::Request(l) => (32, 0, l.0),
     }
 }
 
@@ -341,6 +350,9 @@ fn decode(code: u8, detail: u8, object: u64) -> Op {
         27 => Op::BarrierLeave(Barrier(object)),
         28 => Op::Alloc(Region(object)),
         29 => Op::Free(Region(object)),
+        30 => Op::Begin,
+        31 => Op::Branch,
+        32 => Op::Request(Lock(object)),
         // `head` is private and written by `encode` only.
         _ => unreachable!("no operation has code {code}"),
     }
@@ -383,6 +395,9 @@ mod tests {
             Op::BarrierLeave(Barrier(m)),
             Op::Alloc(Region(m)),
             Op::Free(Region(m)),
+            Op::Begin,
+            Op::Branch,
+            Op::Request(Lock(m)),
         ];
         for ordering in [
             AtomicOrdering::Relaxed,

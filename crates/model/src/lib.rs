@@ -3,7 +3,8 @@
 //! Every part of deadheat speaks this vocabulary. A source of events (a `.tp` program, a recorded
 //! trace, a running program) produces an [`Execution`]: a sequence of [`Event`]s, each one strand
 //! doing one [`Op`] at one [`Site`], beside [`Tables`] that give the numbers in the events their
-//! names. An engine reads the events and reports [`Race`]s. [`Validator`] says whether a stream of
+//! names. A recorded run of a threaded program is a [`Trace`], whose [`Legend`] has the names that its
+//! recorder gave. An engine reads the events and reports [`Race`]s. [`Validator`] says whether a stream of
 //! events is one that some program could have produced, and names the event where it is not.
 //!
 //! The crate has no I/O and no algorithms.
@@ -21,6 +22,7 @@ mod construct;
 mod event;
 mod execution;
 mod race;
+mod trace;
 mod validate;
 
 pub use construct::Construct;
@@ -32,4 +34,5 @@ pub use execution::{
     Execution, LocationName, SourcePosition, StrandInfo, StrandKind, Tables, path_name,
 };
 pub use race::{Race, RacingAccess};
+pub use trace::{Legend, Trace};
 pub use validate::{IllFormed, Validator, Violation};

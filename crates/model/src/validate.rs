@@ -308,6 +308,7 @@ impl Validator {
                 true => Ok(()),
                 false => Err(Violation::NotAllocated(region)),
             },
+            Op::Begin | Op::Branch | Op::Request(_) => Ok(()),
         }
     }
 

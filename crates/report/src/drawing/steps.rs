@@ -237,7 +237,8 @@ fn words(source: &str, execution: &Execution, event: &Event) -> Option<String> {
         Op::Clear(flag) => quoted("clear", flag.0),
         Op::BarrierArrive(barrier) => quoted("arrive", barrier.0),
         Op::BarrierLeave(barrier) => quoted("leave", barrier.0),
-        Op::End | Op::IsolatedEnd => return None,
+        Op::Request(lock) => quoted("request", lock.0),
+        Op::End | Op::IsolatedEnd | Op::Begin | Op::Branch => return None,
     })
 }
 
