@@ -21,6 +21,7 @@ pub mod orders;
 mod pairs;
 mod recorded_order;
 pub mod replay;
+pub mod threads;
 pub mod zipper;
 
 pub use computation_graph::ComputationGraph;
