@@ -542,7 +542,9 @@ impl Rare {
         if let Some(round) = rounds.get_mut((number - *gone) as usize) {
             round.leaving = true;
             round.inside -= 1;
-            round.slot.into_iter().for_each(awaits);
+            if let Some(slot) = round.slot {
+                awaits(slot);
+            }
         }
         while rounds
             .front()

@@ -5,6 +5,7 @@
 //! - [`Joins`] holds what the tree cannot: which task has waited for what by a promise, a future or a
 //!   thread. Tree and joins together are the [`Structure`], which orders any two steps of a program
 //!   without locks.
+//! - [`Clock`] is a vector clock: what comes before a point, for threads; [`Epoch`] one entry of it.
 //! - [`Bags`] tell, on a depth-first walk, what is parallel to the point reached. They are made of
 //!   [`DisjointSets`].
 //!
@@ -23,6 +24,7 @@
 
 mod arena;
 pub mod bags;
+pub mod clock;
 pub mod joins;
 pub mod search;
 pub mod sets;
@@ -32,6 +34,7 @@ pub mod tree;
 
 pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
+pub use clock::{Clock, Epoch, Time};
 pub use joins::{Joins, Knowledge, Known, Signal};
 pub use search::{Question, Search, Traversal};
 pub use sets::DisjointSets;
