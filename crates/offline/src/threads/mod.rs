@@ -10,6 +10,9 @@
 //! Engines that predict other orders than the recorded one need more kept than happens-before says:
 //! two atomic operations that do not synchronise still see each other's values. [`Order`] says which.
 
+pub mod hb;
+pub mod partial_order;
+
 use std::collections::VecDeque;
 
 use deadheat_model::{
