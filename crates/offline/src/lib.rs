@@ -17,6 +17,7 @@ pub mod computation_graph;
 mod engine;
 pub mod esp_bags;
 pub mod graph;
+pub mod m2;
 pub mod orders;
 mod pairs;
 mod recorded_order;

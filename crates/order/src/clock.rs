@@ -79,6 +79,9 @@ impl Clock {
 pub struct Epoch(u64);
 
 impl Epoch {
+    /// A time that no strand reaches.
+    pub const LAST: Epoch = Epoch(u64::MAX);
+
     /// A strand at a time.
     #[inline]
     pub fn new(strand: Strand, time: Time) -> Epoch {

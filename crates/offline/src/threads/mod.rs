@@ -10,8 +10,12 @@
 //! Engines that predict other orders than the recorded one need more kept than happens-before says:
 //! two atomic operations that do not synchronise still see each other's values. [`Order`] says which.
 
+pub mod accesses;
+pub mod fasttrack;
 pub mod hb;
+pub mod pairs;
 pub mod partial_order;
+pub mod vector_clocks;
 
 use std::collections::VecDeque;
 
@@ -67,7 +71,7 @@ pub trait ThreadEngine {
     fn awaits(&mut self, at: At, slot: Slot);
     /// The last release of a lock comes before this event, which takes the lock for reading.
     fn acquire_shared(&mut self, at: At, lock: Lock);
-    /// An atomic operation reads a location, after what orders it was told.
+    /// An atomic operation reads a location: told after what it awaits and before what it publishes.
     fn atomic_read(&mut self, _: At, _: Location) {}
     /// An atomic operation writes a location.
     fn atomic_write(&mut self, _: At, _: Location) {}
@@ -433,13 +437,13 @@ impl<'a> Driver<'a> {
                     Some(stores) if kept || acquires(ordering) => engine.awaits(at, stores),
                     _ => {}
                 }
+                engine.atomic_read(at, x);
                 if kept {
                     let (loads, how) = rare.adding_to(cell.loads);
                     cell.loads = Some(loads);
                     engine.publish(at, loads, how);
                 }
                 rare.cells.insert(x, cell);
-                engine.atomic_read(at, x);
             }
             Op::AtomicStore(x, ordering) => {
                 let mut cell = rare.cells.get(&x).copied().unwrap_or_default();
@@ -447,6 +451,7 @@ impl<'a> Driver<'a> {
                     let before = [cell.stores, cell.loads].into_iter().flatten();
                     before.for_each(|slot| engine.awaits(at, slot));
                 }
+                engine.atomic_write(at, x);
                 if kept || releases(ordering) {
                     let stores = *cell.stores.get_or_insert_with(|| rare.slot());
                     engine.publish(at, stores, Publish::Replace);
@@ -455,7 +460,6 @@ impl<'a> Driver<'a> {
                     rare.free.extend(cell.stores.take());
                 }
                 rare.cells.insert(x, cell);
-                engine.atomic_write(at, x);
             }
             Op::AtomicUpdate(x, ordering) => {
                 let mut cell = rare.cells.get(&x).copied().unwrap_or_default();
@@ -466,14 +470,14 @@ impl<'a> Driver<'a> {
                 if let (true, Some(loads)) = (kept, cell.loads) {
                     engine.awaits(at, loads);
                 }
+                engine.atomic_read(at, x);
+                engine.atomic_write(at, x);
                 if kept || releases(ordering) {
                     let (stores, how) = rare.adding_to(cell.stores);
                     cell.stores = Some(stores);
                     engine.publish(at, stores, how);
                 }
                 rare.cells.insert(x, cell);
-                engine.atomic_read(at, x);
-                engine.atomic_write(at, x);
             }
             Op::NewPromise(_) => {}
             Op::Set(promise) => {

@@ -1,0 +1,6 @@
+//! M2: predicts races that did not happen.
+
+pub mod decide;
+pub mod locksets;
+pub mod skeleton;
+pub mod window;
