@@ -4,7 +4,8 @@
 //! of some of the trace's events that the program could have taken and that ends with the two
 //! accesses side by side. [`Witnesses`] checks such an order against the trace, and shares no code
 //! with the engines that find them. [`predictable_races`] finds all that there are, by trying
-//! everything: the ground truth for small traces.
+//! everything: the ground truth for small traces, which [`random_trace`] makes and [`shrink`] makes
+//! smaller.
 //!
 //! ```
 //! use deadheat_explain::Witnesses;
@@ -19,8 +20,10 @@
 //! ```
 
 mod lines;
+mod random;
 mod recording;
 mod reorderings;
+mod shrink;
 mod state;
 mod witness;
 
@@ -28,7 +31,9 @@ mod witness;
 mod hand;
 
 pub use lines::{Line, Lines};
+pub use random::{Shape, random_trace};
 pub use recording::NotATrace;
 pub use reorderings::predictable_races;
+pub use shrink::shrink;
 pub use state::Obstacle;
 pub use witness::{Refusal, Witnesses};
