@@ -1,0 +1,43 @@
+//! Why a race is believed.
+//!
+//! A predicted race did not happen in the recorded run; what makes it true is a *witness*: an order
+//! of some of the trace's events that the program could have taken and that ends with the two
+//! accesses side by side. [`Witnesses`] checks such an order against the trace, and shares no code
+//! with the engines that find them; [`verify_report`] does so for all that a report says.
+//! [`predictable_races`] finds all that there are, by trying everything: the ground truth for small
+//! traces, which [`random_trace`] makes and [`shrink`] makes smaller.
+//!
+//! ```
+//! use deadheat_explain::Witnesses;
+//! use deadheat_model::{Event, Location, Op, Site, Strand, Trace};
+//!
+//! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
+//! let trace = Trace { events: vec![write(0), write(1)], ..Trace::default() };
+//! let witnesses = Witnesses::new(&trace).unwrap();
+//! assert!(witnesses.verify(1, 2, &[2, 1]).is_ok());
+//! let refusal = witnesses.verify(1, 2, &[1, 1]).unwrap_err();
+//! assert!(refusal.to_string().contains("event 1"));
+//! ```
+
+mod lines;
+mod random;
+mod recording;
+mod reorderings;
+mod report;
+mod shrink;
+mod state;
+mod witness;
+
+#[cfg(test)]
+mod hand;
+
+pub use lines::{Line, Lines};
+pub use random::{Shape, random_trace};
+pub use recording::NotATrace;
+pub use reorderings::predictable_races;
+pub use report::{
+    Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
+};
+pub use shrink::shrink;
+pub use state::Obstacle;
+pub use witness::{Refusal, Witnesses};

@@ -1,0 +1,460 @@
+//! Re-checks a report: every race that `deadheat analyze --json` printed, against the trace.
+//!
+//! Nothing in a report is believed. What it says of the two accesses (threads, places, variable, kind)
+//! must be what the trace says, and its witness must be one. A report is one JSON object, several
+//! one after the other, or an array of them; fields that it need not know are skipped.
+//!
+//! Guarantee: a race is [`Verdict::Verified`] only if [`Witnesses`] accepts its witness. Cost: linear in
+//! the report and the trace; a report above [`MAX_REPORT_BYTES`] is refused.
+
+use std::fmt;
+use std::sync::Arc;
+
+use deadheat_model::{Access, Event, EventNumber, Trace};
+use serde::Deserialize;
+use serde_json::Deserializer;
+use thiserror::Error;
+
+use crate::recording::NotATrace;
+use crate::witness::{Refusal, Witnesses};
+
+/// The largest report that is read.
+pub const MAX_REPORT_BYTES: usize = 1 << 30;
+
+/// Why a report cannot be checked at all.
+#[derive(Debug, Error)]
+#[allow(missing_docs)]
+pub enum ReportError {
+    #[error(
+        "the report has {0} bytes, more than the {MAX_REPORT_BYTES} that are read: analyze with fewer races"
+    )]
+    TooLarge(usize),
+    #[error("not a report of `deadheat analyze --json`: {0}")]
+    NotAReport(#[from] serde_json::Error),
+    #[error("the report is empty: give the output of `deadheat analyze --json`")]
+    Empty,
+    #[error(
+        "the report is of a trace of {reported} events, this one has {events}: give the trace that was analyzed"
+    )]
+    OtherTrace { reported: u64, events: u64 },
+    #[error("the trace cannot be checked: {0}")]
+    NotATrace(#[from] NotATrace),
+}
+
+/// What became of every race of a report.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verification {
+    /// In the report's order.
+    pub races: Vec<Checked>,
+}
+
+/// What became of one race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// Who reported it, if the report says so.
+    pub engine: Option<Arc<str>>,
+    /// The first access's event.
+    pub first: EventNumber,
+    /// The other one's.
+    pub second: EventNumber,
+    /// Whether it is true.
+    pub verdict: Verdict,
+}
+
+/// Whether a reported race is true.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Its witness is one.
+    Verified,
+    /// What the report says of it is not so.
+    Refused(Reason),
+    /// What the report says of the accesses is so, but it gives no witness.
+    NoWitness,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Verified => f.write_str("verified"),
+            Verdict::Refused(reason) => write!(f, "refused: {reason}"),
+            Verdict::NoWitness => f.write_str("no witness given"),
+        }
+    }
+}
+
+/// Why a reported race is refused.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[allow(missing_docs)]
+pub enum Reason {
+    #[error("event {event} is not in the trace, which has {events} events")]
+    NoSuchEvent { event: EventNumber, events: u64 },
+    #[error("event {0} is not a plain access")]
+    NotAnAccess(EventNumber),
+    #[error("the report says {what} of event {event} is {reported}, the trace says {in_trace}")]
+    Differs {
+        event: EventNumber,
+        what: &'static str,
+        reported: String,
+        in_trace: String,
+    },
+    #[error("{0}")]
+    Witness(#[from] Refusal),
+}
+
+impl Verification {
+    /// Whether every race has a witness that is one.
+    pub fn all_verified(&self) -> bool {
+        let mut races = self.races.iter();
+        races.all(|race| race.verdict == Verdict::Verified)
+    }
+
+    /// The races whose report is not so.
+    pub fn refused(&self) -> impl Iterator<Item = &Checked> {
+        let races = self.races.iter();
+        races.filter(|race| matches!(race.verdict, Verdict::Refused(_)))
+    }
+}
+
+#[derive(Deserialize)]
+struct Report {
+    engine: Option<String>,
+    events: Option<u64>,
+    races: Vec<Reported>,
+}
+
+#[derive(Deserialize)]
+struct Reported {
+    kind: Option<String>,
+    variable: Option<String>,
+    first: End,
+    second: End,
+    witness: Option<Vec<EventNumber>>,
+}
+
+#[derive(Deserialize)]
+struct End {
+    event: EventNumber,
+    thread: Option<String>,
+    loc: Option<String>,
+}
+
+/// Re-checks every race of a report against the trace it was made from.
+pub fn verify_report(json: &str, trace: &Trace) -> Result<Verification, ReportError> {
+    let reports = read(json)?;
+    let events = trace.events.len() as u64;
+    let witnesses = Witnesses::new(trace)?;
+    let mut verification = Verification::default();
+    for report in &reports {
+        if let Some(reported) = report.events
+            && reported != events
+        {
+            return Err(ReportError::OtherTrace { reported, events });
+        }
+        let engine: Option<Arc<str>> = report.engine.as_deref().map(Arc::from);
+        let checked = report.races.iter().map(|race| Checked {
+            engine: engine.clone(),
+            first: race.first.event,
+            second: race.second.event,
+            verdict: judge(race, trace, &witnesses),
+        });
+        verification.races.extend(checked);
+    }
+    Ok(verification)
+}
+
+fn read(json: &str) -> Result<Vec<Report>, ReportError> {
+    if json.len() > MAX_REPORT_BYTES {
+        return Err(ReportError::TooLarge(json.len()));
+    }
+    let reports: Vec<Report> = match json.trim_start().starts_with('[') {
+        true => serde_json::from_str(json)?,
+        false => Deserializer::from_str(json)
+            .into_iter()
+            .collect::<Result<_, _>>()?,
+    };
+    match reports.is_empty() {
+        true => Err(ReportError::Empty),
+        false => Ok(reports),
+    }
+}
+
+fn judge(race: &Reported, trace: &Trace, witnesses: &Witnesses) -> Verdict {
+    if let Err(reason) = names_agree(race, trace) {
+        return Verdict::Refused(reason);
+    }
+    let Some(witness) = &race.witness else {
+        return Verdict::NoWitness;
+    };
+    match witnesses.verify(race.first.event, race.second.event, witness) {
+        Ok(()) => Verdict::Verified,
+        Err(refusal) => Verdict::Refused(refusal.into()),
+    }
+}
+
+/// Whether what a report says of the two accesses is what the trace says.
+fn names_agree(race: &Reported, trace: &Trace) -> Result<(), Reason> {
+    let mut kinds = Vec::new();
+    for end in [&race.first, &race.second] {
+        let (event, access) = access(trace, end.event)?;
+        let legend = &trace.legend;
+        agree(
+            end,
+            "the thread",
+            &end.thread,
+            &legend.strand(event.strand()),
+        )?;
+        agree(end, "the place", &end.loc, &legend.site(event.site()))?;
+        let variable = legend.location(access.location);
+        agree(end, "the variable", &race.variable, &variable)?;
+        kinds.push(access.kind.to_string());
+    }
+    let in_order = kinds.join("-");
+    kinds.reverse();
+    match &race.kind {
+        // Which of the two is named first says nothing.
+        Some(kind) if *kind == kinds.join("-") => Ok(()),
+        kind => agree(&race.second, "the kind of race", kind, &in_order),
+    }
+}
+
+fn access(trace: &Trace, number: EventNumber) -> Result<(&Event, Access), Reason> {
+    let index = number.checked_sub(1).and_then(|n| usize::try_from(n).ok());
+    let event = index.and_then(|index| trace.events.get(index));
+    let event = event.ok_or(Reason::NoSuchEvent {
+        event: number,
+        events: trace.events.len() as u64,
+    })?;
+    let access = event.access().ok_or(Reason::NotAnAccess(number))?;
+    Ok((event, access))
+}
+
+/// What the report says, if it says anything, is what the trace says.
+fn agree(
+    end: &End,
+    what: &'static str,
+    reported: &Option<String>,
+    in_trace: &str,
+) -> Result<(), Reason> {
+    match reported {
+        Some(reported) if reported != in_trace => Err(Reason::Differs {
+            event: end.event,
+            what,
+            reported: reported.clone(),
+            in_trace: in_trace.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::hand::{FIGURE_1A, FIGURE_1B, trace};
+
+    /// What the command prints for Figure 1b.
+    fn report() -> Value {
+        json!({
+            "engine": "m2", "events": 14, "threads": 3,
+            "races": [{
+                "kind": "write-write", "variable": "x", "count": 1,
+                "first": {"event": 2, "thread": "T1", "loc": "2"},
+                "second": {"event": 14, "thread": "T3", "loc": "14"},
+                "witness": [5, 6, 7, 8, 9, 10, 11, 12, 13, 1, 2, 14], "verified": true
+            }],
+            "undecided": [], "complete": true, "guarantee": "…"
+        })
+    }
+
+    /// The report with one value exchanged.
+    fn with(pointer: &str, value: Value) -> String {
+        let mut report = report();
+        *report.pointer_mut(pointer).unwrap() = value;
+        report.to_string()
+    }
+
+    fn verdicts(json: &str) -> Vec<Verdict> {
+        let verification = verify_report(json, &trace(FIGURE_1B)).unwrap();
+        let races = verification.races.into_iter();
+        races.map(|race| race.verdict).collect()
+    }
+
+    #[test]
+    fn a_true_report_is_verified() {
+        let verification = verify_report(&report().to_string(), &trace(FIGURE_1B)).unwrap();
+        assert!(verification.all_verified());
+        assert_eq!(
+            verification.races,
+            [Checked {
+                engine: Some("m2".into()),
+                first: 2,
+                second: 14,
+                verdict: Verdict::Verified,
+            }]
+        );
+    }
+
+    #[test]
+    fn reports_come_alone_or_many_a_line_or_in_an_array() {
+        let one = report().to_string();
+        let pretty = format!("{:#}", report());
+        for (json, races) in [
+            (format!(" {one}\n"), 1),
+            (pretty.clone(), 1),
+            (format!("{one}\n{one}\n{pretty}"), 3),
+            (format!("\n[{one}, {one}]\n"), 2),
+        ] {
+            assert_eq!(verdicts(&json), vec![Verdict::Verified; races], "{json}");
+        }
+    }
+
+    #[test]
+    fn what_the_trace_does_not_say_is_refused() {
+        let cases = [
+            (
+                "/races/0/first/thread",
+                json!("T9"),
+                "the thread of event 2 is T9",
+            ),
+            (
+                "/races/0/second/loc",
+                json!("7"),
+                "the place of event 14 is 7",
+            ),
+            (
+                "/races/0/variable",
+                json!("y"),
+                "the variable of event 2 is y",
+            ),
+            (
+                "/races/0/kind",
+                json!("read-write"),
+                "the kind of race of event 14",
+            ),
+            (
+                "/races/0/first/event",
+                json!(99),
+                "event 99 is not in the trace",
+            ),
+            (
+                "/races/0/first/event",
+                json!(0),
+                "event 0 is not in the trace",
+            ),
+            (
+                "/races/0/first/event",
+                json!(1),
+                "event 1 is not a plain access",
+            ),
+            (
+                "/races/0/first/event",
+                json!(3),
+                "the place of event 3 is 2",
+            ),
+            (
+                "/races/0/witness",
+                json!([1, 2, 14]),
+                "position 3 of the witness",
+            ),
+            ("/races/0/witness", json!([]), "position 1 of the witness"),
+        ];
+        for (pointer, value, words) in cases {
+            let json = with(pointer, value);
+            let verdict = &verdicts(&json)[0];
+            assert!(matches!(verdict, Verdict::Refused(_)), "{json}: {verdict}");
+            assert!(verdict.to_string().contains(words), "{json}: {verdict}");
+        }
+    }
+
+    #[test]
+    fn a_race_without_a_witness_is_not_verified() {
+        let json = with("/races/0/witness", Value::Null);
+        assert_eq!(verdicts(&json), [Verdict::NoWitness]);
+        let json = r#"{"races": [{"first": {"event": 2}, "second": {"event": 14}}]}"#;
+        assert_eq!(verdicts(json), [Verdict::NoWitness]);
+        let verification = verify_report(json, &trace(FIGURE_1B)).unwrap();
+        assert!(!verification.all_verified());
+        assert_eq!(verification.refused().count(), 0);
+    }
+
+    #[test]
+    fn the_kind_names_the_accesses_in_either_order() {
+        let trace = trace(FIGURE_1A);
+        let json = |kind: &str| {
+            let (first, second) = (json!({"event": 2}), json!({"event": 7}));
+            let witness = [4, 5, 6, 1, 2, 7];
+            json!({"races": [{"kind": kind, "first": first, "second": second, "witness": witness}]})
+        };
+        for (kind, verified) in [
+            ("write-read", true),
+            ("read-write", true),
+            ("write-write", false),
+        ] {
+            let verification = verify_report(&json(kind).to_string(), &trace).unwrap();
+            assert_eq!(verification.all_verified(), verified, "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_report_is_an_error() {
+        let huge = format!("{}1", "[".repeat(100_000));
+        let cases = [
+            ("", "empty"),
+            (" \n", "empty"),
+            ("[]", "empty"),
+            ("{}", "missing field `races`"),
+            ("7", "not a report"),
+            ("\"races\"", "not a report"),
+            ("{\"races\": 7}", "not a report"),
+            ("{\"races\": [7]}", "not a report"),
+            ("{\"races\": []} {", "EOF"),
+            ("[{\"races\": []}] {}", "trailing"),
+            (&huge, "not a report"),
+            (&with("/races/0/first/event", json!(-1)), "invalid value"),
+            (&with("/races/0/witness", json!([1.5])), "invalid type"),
+            (&with("/events", json!(15)), "15 events, this one has 14"),
+        ];
+        for (json, words) in cases {
+            let error = verify_report(json, &trace(FIGURE_1B)).unwrap_err();
+            assert!(error.to_string().contains(words), "{json}: {error}");
+        }
+        let tasks = trace("T1 async(T2)");
+        let error = verify_report(r#"{"races": []}"#, &tasks).unwrap_err();
+        assert!(
+            error.to_string().contains("event 1 of the trace"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn no_damage_to_a_report_makes_it_panic_or_another_race_true() {
+        let text = report().to_string();
+        let trace = trace(FIGURE_1B);
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut read = 0;
+        for _ in 0..5000 {
+            let mut bytes = text.clone().into_bytes();
+            for _ in 0..rng.usize(1..4) {
+                let at = rng.usize(0..bytes.len());
+                bytes[at] = rng.choice(*b"0123456789[]{},:\"- e.").unwrap();
+            }
+            bytes.truncate(rng.usize(bytes.len() / 2..bytes.len() * 3).min(bytes.len()));
+            let Ok(damaged) = String::from_utf8(bytes) else {
+                continue;
+            };
+            let Ok(verification) = verify_report(&damaged, &trace) else {
+                continue;
+            };
+            read += 1;
+            for race in verification.races {
+                let pair = (race.first, race.second);
+                assert!(
+                    race.verdict != Verdict::Verified || pair == (2, 14),
+                    "{damaged}"
+                );
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
+}
