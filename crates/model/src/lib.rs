@@ -24,6 +24,7 @@ mod execution;
 mod race;
 mod trace;
 mod validate;
+mod witness;
 
 pub use construct::Construct;
 pub use event::{
@@ -36,3 +37,4 @@ pub use execution::{
 pub use race::{Race, RacingAccess};
 pub use trace::{Legend, Trace};
 pub use validate::{IllFormed, Validator, Violation};
+pub use witness::Witness;

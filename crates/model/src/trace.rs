@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Event, Location, Lock, Site, Strand};
+use crate::{Event, EventNumber, Location, Lock, Site, Strand, Witness};
 
 /// What the numbers in a trace's events are called.
 ///
@@ -65,4 +65,24 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// What the numbers mean.
     pub legend: Legend,
+}
+
+impl Trace {
+    /// The event of a number, if the trace has it.
+    pub fn event(&self, number: EventNumber) -> Option<&Event> {
+        let index = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.events.get(index)
+    }
+
+    /// A witness event by event.
+    pub fn spell_out<'a>(&'a self, witness: &'a Witness) -> impl Iterator<Item = EventNumber> + 'a {
+        let unmoved = self.events.iter().zip(1..);
+        let unmoved = unmoved.take_while(|&(_, number)| number < witness.before);
+        let unmoved = unmoved.filter(|&(event, number)| {
+            let upto = witness.upto.get(event.strand().index());
+            upto.is_some_and(|&upto| number <= upto)
+        });
+        let unmoved = unmoved.map(|(_, number)| number);
+        unmoved.chain(witness.then.iter().copied())
+    }
 }

@@ -35,7 +35,7 @@ use super::window::{Broken, Window};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// They race; after this the two accesses are next.
-    Race(Witness),
+    Race(Reordering),
     /// They do not race in any correct reordering.
     NoRace,
     /// No witness was found, and it is not known that there is none.
@@ -45,7 +45,7 @@ pub enum Decision {
 /// A correct reordering up to the two accesses: first the events of the cut `upto` with numbers below
 /// `before`, as in the trace, then `then`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Witness {
+pub struct Reordering {
     /// The number of the first event that may have moved.
     pub before: u32,
     /// The whole set of events.
@@ -106,7 +106,7 @@ struct State {
 
 /// How an attempt ended.
 enum Attempt {
-    Found(Witness),
+    Found(Reordering),
     /// What is known contradicts itself, and all of it is forced or tried both ways.
     Contradiction,
     /// It contradicts itself after a choice, or it took too long.
@@ -139,7 +139,7 @@ impl<'a> Decider<'a> {
         let mut next = Some(state);
         while let Some(state) = next {
             match self.attempt(state, pair, &mut left, &mut others) {
-                Attempt::Found(witness) => return Decision::Race(witness),
+                Attempt::Found(found) => return Decision::Race(found),
                 Attempt::Contradiction => next = others.pop(),
                 Attempt::Open => return Decision::Open,
             }
@@ -161,7 +161,7 @@ impl<'a> Decider<'a> {
         others: &mut Vec<State>,
     ) -> Attempt {
         let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
-            return Attempt::Found(Witness {
+            return Attempt::Found(Reordering {
                 before: u32::MAX,
                 upto: state.upto,
                 then: Vec::new(),
@@ -186,7 +186,7 @@ impl<'a> Decider<'a> {
             'leaders: for leader in pair.map(|e| e.strand) {
                 let linear = window.max_min(&order, leader);
                 if linear.broken.is_empty() {
-                    return Attempt::Found(Witness {
+                    return Attempt::Found(Reordering {
                         before: state.before,
                         upto: state.upto,
                         then: linear.events,
@@ -361,9 +361,14 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// Does what a rule asks for; false if the set then needs one of the two accesses.
+    /// Does what a rule asks for; false if that cannot be, as when the set then needs one of the two
+    /// accesses.
     fn mend(&self, state: &mut State, mend: Mend, pair: [Link; 2]) -> bool {
         match mend {
+            // In a chain what comes first comes first.
+            Mend::Order(before, after) if before.strand == after.strand => {
+                before.index < after.index
+            }
             Mend::Order(before, after) => {
                 state.orders.entry(after).or_default().push(before);
                 state.before = state.before.min(self.skeleton.number(after));

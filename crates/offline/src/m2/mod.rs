@@ -4,3 +4,6 @@ pub mod decide;
 pub mod locksets;
 pub mod skeleton;
 pub mod window;
+mod witness;
+
+pub use witness::witness;

@@ -235,8 +235,9 @@ pub struct Builder {
     /// The last write of each location.
     written: Vec<Link>,
     slots: FxHashMap<Slot, Vec<Link>>,
-    /// The forks of strands that have done nothing that matters.
-    forked: FxHashMap<u32, Link>,
+    /// Of locks that were taken for reading: how many sections have been looked at, and the last
+    /// release of each strand among them.
+    releases: FxHashMap<Lock, (usize, FxHashMap<u32, u32>)>,
 }
 
 impl Builder {
@@ -256,7 +257,7 @@ impl Builder {
             held: vec![LocksetId::default(); strands],
             written: vec![NOTHING; legend.locations.len()],
             slots: FxHashMap::default(),
-            forked: FxHashMap::default(),
+            releases: FxHashMap::default(),
         }
     }
 
@@ -287,13 +288,7 @@ impl Builder {
     fn push(&mut self, at: At, step: Step) -> Link {
         let chain = &mut self.skeleton.chains[at.strand.index()];
         chain.events.push(Kept::new(at.number, step));
-        let link = self.last(at.strand);
-        if link.index == 0
-            && let Some(fork) = self.forked.remove(&link.strand)
-        {
-            self.order(fork, link);
-        }
-        link
+        self.last(at.strand)
     }
 
     /// The event itself, if it matters already, or a new one that only orders.
@@ -390,7 +385,13 @@ impl ThreadEngine for Builder {
 
     fn fork(&mut self, at: At, child: Strand) {
         let here = self.push(at, Step::Order);
-        self.forked.insert(child.0, here);
+        // What the child does first needs the fork too: its beginning stands for that.
+        let begin = At {
+            strand: child,
+            ..at
+        };
+        let begin = self.push(begin, Step::Order);
+        self.order(here, begin);
     }
 
     fn join(&mut self, at: At, child: Strand) {
@@ -424,12 +425,15 @@ impl ThreadEngine for Builder {
 
     fn acquire_shared(&mut self, at: At, lock: Lock) {
         let here = self.here(at);
-        if let Some(last) = self.skeleton.sections[lock.index()].last().copied() {
-            let release = Link {
-                strand: last.strand,
-                index: last.release,
-            };
-            self.order(release, here);
+        // Sections may change places, but not with those who take the lock for reading.
+        let (seen, releases) = self.releases.entry(lock).or_default();
+        for section in &self.skeleton.sections[lock.index()][*seen..] {
+            releases.insert(section.strand, section.release);
+            *seen += 1;
+        }
+        let releases: Vec<_> = releases.iter().map(|(s, r)| (*s, *r)).collect();
+        for (strand, index) in releases {
+            self.order(Link { strand, index }, here);
         }
     }
 }

@@ -23,7 +23,7 @@ use deadheat_model::{
     AtomicOrdering, Barrier, Event, EventNumber, Flag, Legend, Location, Lock, Op, Semaphore, Site,
     Strand,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 /// An event's number, who did it and where.
@@ -159,7 +159,8 @@ pub struct Driver<'a> {
 struct Rare {
     slots: u32,
     free: Vec<Slot>,
-    readers: FxHashSet<(Lock, Strand)>,
+    /// How often a strand has taken a lock for reading.
+    readers: FxHashMap<(Lock, Strand), u32>,
     /// What those who held a lock for reading have published.
     shared: FxHashMap<Lock, Slot>,
     tokens: FxHashMap<Semaphore, u64>,
@@ -170,6 +171,8 @@ struct Rare {
     arrived: FxHashMap<(Barrier, Strand), u64>,
     cells: FxHashMap<Location, Cell>,
     promises: FxHashMap<u64, Slot>,
+    /// Whether anything was ordered that another schedule could have ordered otherwise.
+    schedules: bool,
 }
 
 impl<'a> Driver<'a> {
@@ -187,6 +190,12 @@ impl<'a> Driver<'a> {
                 ..Rare::default()
             },
         }
+    }
+
+    /// Whether the engine was told orders, other than those of locks, that another schedule could have
+    /// made otherwise. What is then said not to be possible may be possible.
+    pub fn keeps_orders_of_the_schedule(&self) -> bool {
+        self.rare.schedules
     }
 
     /// Tells the engine the next events of the trace.
@@ -331,25 +340,42 @@ impl<'a> Driver<'a> {
     fn rare(&mut self, at: At, op: Op, engine: &mut impl ThreadEngine) -> Result<(), Malformed> {
         let kept = self.order == Order::Kept;
         let rare = &mut self.rare;
+        rare.schedules |= op
+            .construct()
+            .is_some_and(|c| !c.orders_alike_in_every_schedule());
         match op {
             Op::AcquireShared(lock) => {
                 let holding = &mut self.locks[lock.index()];
-                if holding.owner != NOBODY || !rare.readers.insert((lock, at.strand)) {
+                // Who writes may go on as a reader.
+                let writes = holding.owner == at.strand.0;
+                if holding.owner != NOBODY && !writes {
+                    let owner = Strand(holding.owner);
                     return Err(self.problem(at, |legend| {
-                        let lock = legend.lock(lock);
-                        format!("takes {lock} for reading while it or a writer holds it")
+                        let (lock, owner) = (legend.lock(lock), legend.strand(owner));
+                        format!("takes {lock} for reading, which {owner} holds")
                     }));
                 }
-                holding.readers += 1;
-                engine.acquire_shared(at, lock);
+                let depth = rare.readers.entry((lock, at.strand)).or_default();
+                *depth += 1;
+                if *depth == 1 {
+                    holding.readers += 1;
+                    if !writes {
+                        engine.acquire_shared(at, lock);
+                    }
+                }
             }
             Op::ReleaseShared(lock) => {
-                if !rare.readers.remove(&(lock, at.strand)) {
+                let Some(depth) = rare.readers.get_mut(&(lock, at.strand)) else {
                     return Err(self.problem(at, |legend| {
                         let lock = legend.lock(lock);
                         format!("gives back {lock}, which it does not hold for reading")
                     }));
+                };
+                *depth -= 1;
+                if *depth > 0 {
+                    return Ok(());
                 }
+                rare.readers.remove(&(lock, at.strand));
                 self.locks[lock.index()].readers -= 1;
                 let (slot, how) = rare.adding_to(rare.shared.get(&lock).copied());
                 rare.shared.insert(lock, slot);
