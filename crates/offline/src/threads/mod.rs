@@ -10,8 +10,13 @@
 //! Engines that predict other orders than the recorded one need more kept than happens-before says:
 //! two atomic operations that do not synchronise still see each other's values. [`Order`] says which.
 
+pub mod dc;
 pub mod hb;
 pub mod partial_order;
+mod sections;
+pub mod shb;
+mod snapshots;
+pub mod wcp;
 
 use std::collections::VecDeque;
 
