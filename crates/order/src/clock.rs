@@ -35,11 +35,17 @@ impl Clock {
     /// What comes before the other point comes before this one too. Says whether that is news.
     #[inline]
     pub fn join(&mut self, other: &Clock) -> bool {
-        if self.times.len() < other.times.len() {
-            self.times.resize(other.times.len(), 0);
+        self.join_times(&other.times)
+    }
+
+    /// As [`join`](Clock::join), with the other clock's times by strand.
+    #[inline]
+    pub fn join_times(&mut self, times: &[Time]) -> bool {
+        if self.times.len() < times.len() {
+            self.times.resize(times.len(), 0);
         }
         let mut news = 0;
-        for (mine, &theirs) in self.times.iter_mut().zip(&other.times) {
+        for (mine, &theirs) in self.times.iter_mut().zip(times) {
             news |= theirs.saturating_sub(*mine);
             *mine = theirs.max(*mine);
         }

@@ -1,0 +1,104 @@
+//! "Doesn't commute" (Roemer, Genç, Bond 2018), as defined in m2's appendix B: program order, forks and
+//! joins, and the two rules of [`sections`](super::sections), closed under transitivity.
+//!
+//! The end of a critical section comes before a later access in another section of the same lock that
+//! conflicts with one of its accesses; and two sections that have anything ordered have their ends
+//! ordered. Other than in [`wcp`](super::wcp) nothing is composed with happens-before: that a lock was
+//! released and then taken orders nothing by itself.
+//!
+//! Guarantee: contained in WCP, so it finds all of its races and more; but a pair that it leaves unordered
+//! may be no race.
+//!
+//! Cost: for an access, a look-up for each lock held and a join of clocks for each strand it
+//! has to come behind; for a release, a binary search for each strand with leaking sections of
+//! the lock. Memory: see [`sections`](super::sections).
+
+use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_order::{Clock, Time};
+
+use super::partial_order::{PartialOrder, StrandClocks};
+use super::sections::{Learner, Sections};
+use super::{At, Publish, Slot};
+
+/// The order, as clocks.
+pub struct Dc {
+    strands: StrandClocks,
+    sections: Sections,
+    /// What the last release of each lock comes behind, for those who take it for reading.
+    released: Vec<Clock>,
+}
+
+impl Learner for Clock {
+    #[inline]
+    fn knows(&self, strand: Strand) -> Time {
+        self.get(strand)
+    }
+
+    #[inline]
+    fn learn(&mut self, times: &[Time]) {
+        self.join_times(times);
+    }
+}
+
+impl PartialOrder for Dc {
+    fn new(legend: &Legend) -> Dc {
+        let (strands, locks) = (legend.strands.len(), legend.locks.len());
+        Dc {
+            strands: StrandClocks::new(strands),
+            sections: Sections::new(strands, locks),
+            released: vec![Clock::default(); locks],
+        }
+    }
+
+    #[inline]
+    fn clock(&self, strand: Strand) -> &Clock {
+        self.strands.of(strand)
+    }
+
+    #[inline]
+    fn before_access(&mut self, at: At, location: Location, kind: AccessKind) {
+        let learner = self.strands.of_mut(at.strand);
+        self.sections.access(at.strand, location, kind, learner);
+    }
+
+    fn acquire(&mut self, at: At, lock: Lock) {
+        let now = self.strands.of(at.strand).get(at.strand);
+        self.sections.enter(at.strand, lock, now);
+    }
+
+    fn release(&mut self, at: At, lock: Lock) {
+        let Dc {
+            strands,
+            sections,
+            released,
+        } = self;
+        sections.leaving(at.strand, lock, strands.of_mut(at.strand));
+        let clock = strands.of(at.strand);
+        let known = |of: Strand, by: Strand| strands.of(by).get(of);
+        sections.leave(at.strand, lock, clock, known);
+        released[lock.index()].copy_from(clock);
+        strands.tick(at.strand);
+    }
+
+    fn fork(&mut self, at: At, child: Strand) {
+        self.strands.fork(at.strand, child);
+    }
+
+    fn join(&mut self, at: At, child: Strand) {
+        self.strands.join(at.strand, child);
+        self.sections.is_over(child);
+    }
+
+    fn publish(&mut self, at: At, slot: Slot, how: Publish) {
+        self.strands.publish(at.strand, slot, how);
+    }
+
+    fn awaits(&mut self, at: At, slot: Slot) {
+        self.strands.awaits(at.strand, slot);
+    }
+
+    fn acquire_shared(&mut self, at: At, lock: Lock) {
+        let released = &self.released[lock.index()];
+        self.strands.of_mut(at.strand).join(released);
+    }
+}

@@ -1,0 +1,260 @@
+//! The orders straight from their definitions (m2, appendix B), as sets of pairs of events.
+//!
+//! Only for small traces of accesses, locks, forks and joins; right by inspection, not fast.
+
+// Each test uses some of it.
+#![allow(dead_code)]
+
+use deadheat_model::{Event, Lock, Op};
+
+/// Pairs of events, numbered from 0 here: bit b of row a is set if a comes before b.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Relation {
+    rows: Vec<u128>,
+}
+
+impl Relation {
+    pub fn new(events: usize) -> Relation {
+        assert!(events <= 128, "for small traces");
+        Relation {
+            rows: vec![0; events],
+        }
+    }
+
+    pub fn has(&self, a: usize, b: usize) -> bool {
+        self.rows[a] >> b & 1 == 1
+    }
+
+    /// Says whether it is new.
+    pub fn add(&mut self, a: usize, b: usize) -> bool {
+        let new = !self.has(a, b);
+        self.rows[a] |= 1 << b;
+        new
+    }
+
+    pub fn is_within(&self, other: &Relation) -> bool {
+        let rows = self.rows.iter().zip(&other.rows);
+        rows.fold(true, |within, (mine, theirs)| {
+            within & (mine & !theirs == 0)
+        })
+    }
+
+    fn union(&self, other: &Relation) -> Relation {
+        let rows = self.rows.iter().zip(&other.rows);
+        Relation {
+            rows: rows.map(|(a, b)| a | b).collect(),
+        }
+    }
+
+    /// First this, then that.
+    fn then(&self, other: &Relation) -> Relation {
+        let row = |row: &u128| {
+            let middle = (0..self.rows.len()).filter(|b| row >> b & 1 == 1);
+            middle.fold(0, |row, b| row | other.rows[b])
+        };
+        Relation {
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
+    fn closed(&self) -> Relation {
+        let mut closed = self.clone();
+        for middle in 0..closed.rows.len() {
+            let behind = closed.rows[middle];
+            for row in &mut closed.rows {
+                if *row >> middle & 1 == 1 {
+                    *row |= behind;
+                }
+            }
+        }
+        closed
+    }
+}
+
+/// A critical section: from its acquire to its release, if there is one.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub lock: Lock,
+    pub acquire: usize,
+    pub release: Option<usize>,
+    /// Everything its strand does from the acquire to the release.
+    pub events: Vec<usize>,
+}
+
+/// The orders of a trace.
+pub struct Orders<'a> {
+    events: &'a [Event],
+    pub sections: Vec<Section>,
+    /// Program order, forks and joins.
+    pub hard: Relation,
+}
+
+impl<'a> Orders<'a> {
+    pub fn new(events: &'a [Event]) -> Orders<'a> {
+        let n = events.len();
+        let mut hard = Relation::new(n);
+        for a in 0..n {
+            for b in a + 1..n {
+                let strands = (events[a].strand(), events[b].strand());
+                let forks = matches!(events[a].op(), Op::Fork(child) if child == strands.1);
+                let joins = matches!(events[b].op(), Op::Join(child) if child == strands.0);
+                if strands.0 == strands.1 || forks || joins {
+                    hard.add(a, b);
+                }
+            }
+        }
+        Orders {
+            events,
+            sections: sections(events),
+            hard: hard.closed(),
+        }
+    }
+
+    pub fn happens_before(&self) -> Relation {
+        let mut order = self.hard.clone();
+        for one in &self.sections {
+            for other in &self.sections {
+                match one.release {
+                    Some(release) if one.lock == other.lock && release < other.acquire => {
+                        order.add(release, other.acquire);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        order.closed()
+    }
+
+    /// With each read behind the write it observes, except for one read.
+    pub fn schedulable(&self, except: Option<usize>) -> Relation {
+        let mut order = self.happens_before();
+        for read in (0..self.events.len()).filter(|read| Some(*read) != except) {
+            if let Some(write) = observed(self.events, read) {
+                order.add(write, read);
+            }
+        }
+        order.closed()
+    }
+
+    /// The pairs of rule (a): a release, and a later access protected by the same lock that conflicts
+    /// with one in the release's section.
+    fn conflicting_sections(&self) -> Relation {
+        let mut pairs = Relation::new(self.events.len());
+        for one in &self.sections {
+            let Some(release) = one.release else { continue };
+            for other in self.sections.iter().filter(|other| one.lock == other.lock) {
+                for &later in other.events.iter().filter(|later| release < **later) {
+                    let conflict = |event: &usize| {
+                        let accesses = (self.events[*event].access(), self.events[later].access());
+                        matches!(accesses, (Some(a), Some(b)) if a.conflicts_with(&b))
+                    };
+                    if one.events.iter().any(conflict) {
+                        pairs.add(release, later);
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The pairs of rule (b): two releases of the same lock whose sections have anything ordered.
+    fn ordered_sections(&self, order: &Relation) -> Relation {
+        let mut pairs = Relation::new(self.events.len());
+        for one in &self.sections {
+            for other in &self.sections {
+                let (Some(a), Some(b)) = (one.release, other.release) else {
+                    continue;
+                };
+                let ordered = |x: &usize| other.events.iter().any(|y| order.has(*x, *y));
+                if one.lock == other.lock && a < b && one.events.iter().any(ordered) {
+                    pairs.add(a, b);
+                }
+            }
+        }
+        pairs
+    }
+
+    pub fn doesnt_commute(&self) -> Relation {
+        let mut order = self.hard.union(&self.conflicting_sections()).closed();
+        loop {
+            let more = order.union(&self.ordered_sections(&order)).closed();
+            if more == order {
+                return order;
+            }
+            order = more;
+        }
+    }
+
+    pub fn weakly_causally_precedes(&self) -> Relation {
+        let n = self.events.len();
+        let happens_before = self.happens_before();
+        // Composition includes the event itself.
+        let mut before_or_same = happens_before.clone();
+        (0..n).for_each(|event| {
+            before_or_same.add(event, event);
+        });
+        let asked = self.conflicting_sections();
+        let mut weak = Relation::new(n);
+        loop {
+            let order = weak.union(&self.hard);
+            let asked = asked.union(&self.ordered_sections(&order));
+            let mut more = weak.clone();
+            for a in 0..n {
+                for b in 0..n {
+                    if asked.has(a, b) && !self.hard.has(a, b) {
+                        more.add(a, b);
+                    }
+                }
+            }
+            let more = before_or_same.then(&more).then(&before_or_same);
+            if more == weak {
+                return order;
+            }
+            weak = more;
+        }
+    }
+}
+
+/// The write whose value a read sees, if the event is a read and there is one.
+pub fn observed(events: &[Event], read: usize) -> Option<usize> {
+    let Op::Read(location, _) = events[read].op() else {
+        return None;
+    };
+    (0..read).rfind(|write| events[*write].op() == Op::Write(location))
+}
+
+/// A lock that is taken again while it is held goes on being held until the last release.
+pub fn sections(events: &[Event]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for (acquire, event) in events.iter().enumerate() {
+        let Op::Acquire(lock) = event.op() else {
+            continue;
+        };
+        let mine = |other: &&usize| events[**other].strand() == event.strand();
+        let depth = |until: usize| {
+            let all: Vec<usize> = (0..until).collect();
+            let count = |op: Op| {
+                all.iter()
+                    .filter(mine)
+                    .filter(|e| events[**e].op() == op)
+                    .count()
+            };
+            count(Op::Acquire(lock)) - count(Op::Release(lock))
+        };
+        if depth(acquire) > 0 {
+            continue;
+        }
+        let after: Vec<usize> = (acquire..events.len()).collect();
+        let mine = after.iter().filter(mine).copied();
+        let release = mine.clone().find(|e| *e > acquire && depth(*e + 1) == 0);
+        sections.push(Section {
+            lock,
+            acquire,
+            release,
+            events: mine
+                .filter(|e| release.is_none_or(|release| *e <= release))
+                .collect(),
+        });
+    }
+    sections
+}
