@@ -26,6 +26,8 @@
 //! [`Search::Exact`] tries the other choices too, one after the other: then the answer is always exact,
 //! given time.
 
+use std::time::Instant;
+
 use rustc_hash::FxHashMap;
 
 use super::skeleton::{Cut, Link, NEVER, NOTHING, Section, Skeleton};
@@ -63,11 +65,40 @@ pub enum Search {
     Exact,
 }
 
-/// How much is tried.
+/// How much may still be tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// How many events are put in order, all attempts together.
+pub struct Budget {
+    /// How many events may be put in order, all attempts together.
     pub events: u64,
+    /// When to stop.
+    pub until: Option<Instant>,
+    /// How many bytes the choices that wait to be tried, and what is known of an order, may take.
+    pub bytes: u64,
+}
+
+impl Budget {
+    /// So many events, and no other bound that matters.
+    pub fn of_events(events: u64) -> Budget {
+        Budget {
+            events,
+            until: None,
+            bytes: 4 << 30,
+        }
+    }
+
+    /// Whether nothing is left.
+    pub fn is_spent(&self) -> bool {
+        self.events == 0 || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Takes a window's events out; false if they are not in it.
+    fn take(&mut self, window: &Window, waiting: u64) -> bool {
+        let in_time = self.until.is_none_or(|until| Instant::now() < until);
+        let enough =
+            in_time && self.events >= window.events() && waiting + window.bytes() <= self.bytes;
+        self.events = self.events.saturating_sub(window.events());
+        enough
+    }
 }
 
 /// One thing that a broken rule asks for.
@@ -104,6 +135,12 @@ struct State {
     chosen: bool,
 }
 
+impl State {
+    fn bytes(&self) -> u64 {
+        (self.upto.len() * size_of::<u32>() + self.orders.len() * 64) as u64
+    }
+}
+
 /// How an attempt ended.
 enum Attempt {
     Found(Reordering),
@@ -120,7 +157,7 @@ impl<'a> Decider<'a> {
     }
 
     /// Decides whether two accesses of different strands race.
-    pub fn decide(&self, first: Link, second: Link, limits: Limits) -> Decision {
+    pub fn decide(&self, first: Link, second: Link, budget: &mut Budget) -> Decision {
         let mut upto = vec![0; self.skeleton.strands()];
         self.skeleton.join(&mut upto, first.strand, first.index);
         self.skeleton.join(&mut upto, second.strand, second.index);
@@ -134,11 +171,10 @@ impl<'a> Decider<'a> {
             orders: FxHashMap::default(),
             chosen: false,
         };
-        let mut left = limits.events;
         let mut others = Vec::new();
         let mut next = Some(state);
         while let Some(state) = next {
-            match self.attempt(state, pair, &mut left, &mut others) {
+            match self.attempt(state, pair, budget, &mut others) {
                 Attempt::Found(found) => return Decision::Race(found),
                 Attempt::Contradiction => next = others.pop(),
                 Attempt::Open => return Decision::Open,
@@ -157,7 +193,7 @@ impl<'a> Decider<'a> {
         &self,
         mut state: State,
         pair: [Link; 2],
-        left: &mut u64,
+        budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
         let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
@@ -174,9 +210,9 @@ impl<'a> Decider<'a> {
                 false => Attempt::Contradiction,
             };
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
-            match left.checked_sub(window.events()) {
-                Some(rest) => *left = rest,
-                None => return Attempt::Open,
+            let waiting = others.iter().map(State::bytes).sum();
+            if !budget.take(&window, waiting) {
+                return Attempt::Open;
             }
             let Some(order) = window.known_order() else {
                 return contradiction;

@@ -55,8 +55,25 @@ impl Locksets {
             }
             Err(at) => locks.insert(at, lock),
         }
+        let number = self.number(locks);
+        self.changes.insert((set, lock), number);
+        number
+    }
+
+    /// The locks that two sets have in common.
+    pub fn intersection(&mut self, a: LocksetId, b: LocksetId) -> LocksetId {
+        let (a, b) = (self.locks(a), self.locks(b));
+        let common = a
+            .iter()
+            .copied()
+            .filter(|lock| b.binary_search(lock).is_ok());
+        let common = common.collect();
+        self.number(common)
+    }
+
+    fn number(&mut self, locks: Vec<u32>) -> LocksetId {
         let locks = locks.into_boxed_slice();
-        let number = match self.numbers.get(&locks) {
+        match self.numbers.get(&locks) {
             Some(&number) => number,
             None => {
                 let number = LocksetId(self.sets.len() as u32);
@@ -64,9 +81,7 @@ impl Locksets {
                 self.numbers.insert(locks, number);
                 number
             }
-        };
-        self.changes.insert((set, lock), number);
-        number
+        }
     }
 
     /// Whether two sets have no lock in common.
@@ -99,5 +114,7 @@ mod tests {
         assert_eq!(locksets.toggle(b, 1), empty);
         assert!(locksets.disjoint(a, b) && locksets.disjoint(empty, ab));
         assert!(!locksets.disjoint(a, ab) && !locksets.disjoint(ab, b));
+        assert_eq!(locksets.intersection(ab, b), b);
+        assert_eq!(locksets.intersection(a, b), empty);
     }
 }

@@ -1,9 +1,106 @@
-//! M2: predicts races that did not happen.
+//! M2 (Pavlogiannis, POPL 2020): predicts races that did not happen, each with a witness.
+//!
+//! Two accesses of a trace race if some correct reordering of it (each strand does a beginning of what
+//! it did, and each read observes the write that it observed) brings both to be next. That is what M2
+//! looks for:
+//! - [`survey`] finds the locations that can race at all, in one pass;
+//! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and finds the pairs of
+//!   accesses that may race;
+//! - [`decide`] looks for a witness of a pair.
+//!
+//! Guarantee: every race has a witness. With two strands none is missed; with more, pairs for which no
+//! witness was found although nothing excludes one are listed as undecided, so that what is not listed
+//! at all is no race. [`Search::Exact`](decide::Search::Exact) decides these too, in time that may be exponential.
+//!
+//! Cost: two passes, 16 bytes for each event that matters, and for each pair what has to move.
 
+pub mod candidates;
 pub mod decide;
+mod hunt;
 pub mod locksets;
 pub mod skeleton;
+pub mod survey;
 pub mod window;
 mod witness;
 
+use std::collections::BTreeMap;
+
+use deadheat_model::{Location, Race, Site, Trace, Witness};
+
+use crate::threads::{Driver, Malformed, Order};
+use candidates::{Collector, Meeting};
+use decide::Budget;
+use hunt::{Hunt, Places};
+use survey::Survey;
 pub use witness::witness;
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Every pair of events, and not one for each pair of places.
+    pub all_pairs: bool,
+    /// What is left open is decided by exact search, within these bounds.
+    pub complete: Option<Budget>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Prediction {
+    /// The races, in the order of their second accesses, each with a witness.
+    pub races: Vec<(Race, Witness)>,
+    /// Pairs of which it is not known whether they race: of each pair of places that has no race, one,
+    /// counting all; or each, if every pair is wanted.
+    pub undecided: Vec<Race>,
+    /// The locations that race.
+    pub locations: Vec<Location>,
+    /// Whether every race is among those found: nothing is undecided, and no orders were kept that
+    /// another schedule could have made otherwise.
+    pub complete: bool,
+    /// Whether the counts of races are exact, and not only what was tried.
+    pub counted: bool,
+    /// Whether orders of semaphores, flags, atomics or readers of a lock were kept as recorded.
+    pub kept_orders: bool,
+}
+
+/// How far the search has got: done and all.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// Predicts the races of a trace.
+pub fn predict(trace: &Trace, wanted: Wanted, progress: Progress) -> Result<Prediction, Malformed> {
+    let legend = &trace.legend;
+    let mut survey = Survey::new(legend);
+    let mut driver = Driver::new(legend, Order::Kept);
+    driver.feed(&trace.events, &mut survey)?;
+    let kept_orders = driver.keeps_orders_of_the_schedule();
+    let (matter, can_race) = survey.finish();
+    if can_race.is_clear() {
+        return Ok(Prediction {
+            complete: !kept_orders,
+            counted: true,
+            kept_orders,
+            ..Prediction::default()
+        });
+    }
+    let mut collector = Collector::new(legend, matter, &can_race);
+    Driver::new(legend, Order::Kept).feed(&trace.events, &mut collector)?;
+    let (skeleton, candidates) = collector.finish();
+    let mut by_places: BTreeMap<(Site, Site), Vec<Vec<Meeting>>> = BTreeMap::new();
+    for (_, mut meetings) in candidates.meetings(&skeleton) {
+        meetings.sort_by_key(Meeting::places);
+        for same in meetings.chunk_by(|a, b| a.places() == b.places()) {
+            let locations = by_places.entry(same[0].places()).or_default();
+            locations.push(same.to_vec());
+        }
+    }
+    let places = by_places.into_values();
+    let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
+    let hunt = Hunt {
+        skeleton: &skeleton,
+        wanted,
+    };
+    let witness = |pair, found: &_| witness(&skeleton, &trace.events, pair, found);
+    let mut prediction = hunt.all(&places, witness, progress);
+    prediction.kept_orders = kept_orders;
+    prediction.complete &= !kept_orders;
+    Ok(prediction)
+}

@@ -109,6 +109,11 @@ impl<'a> Window<'a> {
         lengths.map(|(from, upto)| u64::from(upto - from)).sum()
     }
 
+    /// How many bytes it takes to know what its orders imply.
+    pub fn bytes(&self) -> u64 {
+        self.events() * (self.from.len() * size_of::<u32>()) as u64
+    }
+
     /// Calls with each event of other strands, in the window, that an event must come behind.
     fn sources(&self, at: Link, mut each: impl FnMut(Link)) {
         let mut add = |source: Link| {

@@ -1,0 +1,287 @@
+//! Which candidates to decide, in which order, and how many.
+//!
+//! Long traces have very many pairs of events for the same two places in the source, and people want to
+//! know of the places. So for two places with few pairs all are decided, and with many only until one
+//! races, for each location apart; those that are near to each other first, because less has to move
+//! between them. What is decided depends on the trace alone, not on how many threads decide.
+
+use deadheat_model::{EventNumber, Race, RacingAccess, Strand, Witness};
+use rayon::prelude::*;
+
+use super::candidates::Meeting;
+use super::decide::{Budget, Decider, Decision, Reordering, Search};
+use super::skeleton::{Link, Skeleton};
+use super::{Prediction, Progress, Wanted};
+use crate::threads::pairs::MAX_PAIRS;
+
+/// How many pairs of a location and two places are tried in search of one that races.
+const TRIES: usize = 256;
+
+/// How many events may be moved in these tries, all together.
+const EVENTS: u64 = 8 << 20;
+
+/// Up to how many pairs of two places all are tried, to count those that race.
+const COUNTED: u64 = 4096;
+
+/// All that may race at two places: by location, the groups that may meet.
+pub struct Places<'a> {
+    /// By location.
+    pub locations: Vec<Vec<Meeting<'a>>>,
+}
+
+/// The pairs of one location and two places.
+struct Unit<'a> {
+    meetings: &'a [Meeting<'a>],
+    /// How many pairs of accesses there are.
+    pairs: u64,
+    /// Whether all of them are decided, and not only until one races.
+    all: bool,
+}
+
+/// A pair of accesses and the groups it comes from.
+type Pair<'a> = ([Link; 2], &'a Meeting<'a>);
+
+/// What is known of a unit.
+#[derive(Default)]
+struct Known<'a> {
+    races: Vec<(Pair<'a>, Reordering)>,
+    /// Those of which it is not known, as far as they were looked at.
+    open: Vec<Pair<'a>>,
+    /// How many were not looked at.
+    untried: u64,
+}
+
+/// Decides candidates.
+pub struct Hunt<'a> {
+    /// What the trace has that matters.
+    pub skeleton: &'a Skeleton,
+    /// What is wanted.
+    pub wanted: Wanted,
+}
+
+impl<'a> Hunt<'a> {
+    /// Decides what is wanted of all places, and makes a witness of each reordering.
+    pub fn all(
+        &self,
+        places: &'a [Places<'a>],
+        witness: impl Fn([Link; 2], &Reordering) -> Witness + Sync,
+        progress: Progress,
+    ) -> Prediction {
+        let mut prediction = Prediction {
+            complete: true,
+            counted: true,
+            ..Prediction::default()
+        };
+        let mut room = MAX_PAIRS as u64;
+        let mut units: Vec<(usize, Unit)> = Vec::new();
+        for (index, places) in places.iter().enumerate() {
+            let pairs = places.locations.par_iter().map(|m| self.count(m));
+            let pairs: Vec<u64> = pairs.collect();
+            let sum: u64 = pairs.iter().sum();
+            let all = match self.wanted.all_pairs {
+                true => sum <= room,
+                false => sum <= COUNTED,
+            };
+            if self.wanted.all_pairs {
+                room = room.saturating_sub(sum);
+            }
+            prediction.counted &= all;
+            let meetings = places.locations.iter().zip(pairs);
+            let meetings = meetings.filter(|(_, pairs)| *pairs > 0);
+            units.extend(meetings.map(|(meetings, pairs)| {
+                let unit = Unit {
+                    meetings,
+                    pairs,
+                    all,
+                };
+                (index, unit)
+            }));
+        }
+        let done = std::sync::atomic::AtomicU64::new(0);
+        let known = units.par_iter().map(|(index, unit)| {
+            let known = self.unit(unit);
+            let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            progress(done, units.len() as u64);
+            (*index, known)
+        });
+        let known: Vec<(usize, Known)> = known.collect();
+        for same in known.chunk_by(|a, b| a.0 == b.0) {
+            self.report(same, &witness, &mut prediction);
+        }
+        prediction
+            .races
+            .sort_by_key(|(race, _)| (race.second.event, race.first.event));
+        prediction
+            .undecided
+            .sort_by_key(|race| (race.second.event, race.first.event));
+        prediction.locations.sort_unstable();
+        prediction.locations.dedup();
+        prediction.complete &= prediction.undecided.is_empty();
+        prediction
+    }
+
+    /// Adds what is known of the units of two places.
+    fn report(
+        &self,
+        units: &[(usize, Known)],
+        witness: &(impl Fn([Link; 2], &Reordering) -> Witness + Sync),
+        prediction: &mut Prediction,
+    ) {
+        let races = units.iter().flat_map(|(_, known)| &known.races);
+        prediction
+            .locations
+            .extend(races.clone().map(|((_, meeting), _)| meeting.location));
+        let open = units.iter().flat_map(|(_, known)| &known.open);
+        let untried: u64 = units.iter().map(|(_, known)| known.untried).sum();
+        if self.wanted.all_pairs {
+            let races = races.map(|(pair, found)| (self.race(pair, 1), witness(pair.0, found)));
+            prediction.races.extend(races);
+            prediction
+                .undecided
+                .extend(open.map(|pair| self.race(pair, 1)));
+            prediction.complete &= untried == 0;
+            return;
+        }
+        let first = races
+            .clone()
+            .map(|(pair, found)| (self.race(pair, 1), pair, found))
+            .min_by_key(|(race, ..)| (race.second.event, race.first.event));
+        if let Some((mut race, pair, found)) = first {
+            race.count = races.count() as u64;
+            prediction.races.push((race, witness(pair.0, found)));
+        } else {
+            let count = open.clone().count() as u64 + untried;
+            let first = open.map(|pair| self.race(pair, count));
+            let first = first.min_by_key(|race| (race.second.event, race.first.event));
+            prediction.undecided.extend(first);
+            prediction.complete &= count == 0;
+        }
+    }
+
+    fn race(&self, (pair, meeting): &Pair, count: u64) -> Race {
+        let access = |link: Link| {
+            let (site, kind) = meeting.access(link);
+            RacingAccess {
+                event: EventNumber::from(self.skeleton.number(link)),
+                strand: Strand(link.strand),
+                site,
+                kind,
+            }
+        };
+        let [a, b] = pair.map(access);
+        let (first, second) = if a.event < b.event { (a, b) } else { (b, a) };
+        Race {
+            location: meeting.location,
+            first,
+            second,
+            count,
+        }
+    }
+
+    fn count(&self, meetings: &[Meeting]) -> u64 {
+        let ranges = meetings.iter().flat_map(|m| m.unordered(self.skeleton));
+        ranges.map(|(_, others)| others.len() as u64).sum()
+    }
+
+    /// The pairs of a unit to be tried, near ones first.
+    fn pairs(&self, unit: &Unit<'a>) -> Vec<Pair<'a>> {
+        let few = unit.pairs <= TRIES as u64 || unit.all;
+        let number = |link| self.skeleton.number(link);
+        let mut pairs = Vec::new();
+        for meeting in unit.meetings {
+            for (one, others) in meeting.unordered(self.skeleton) {
+                if few {
+                    pairs.extend(others.map(|other| ([one, other], meeting)));
+                } else {
+                    let near = others.min_by_key(|other| number(*other).abs_diff(number(one)));
+                    pairs.extend(near.map(|other| ([one, other], meeting)));
+                }
+            }
+        }
+        pairs.sort_by_key(|([one, other], _)| {
+            let (one, other) = (number(*one), number(*other));
+            (one.abs_diff(other), one.max(other))
+        });
+        if !few {
+            pairs.truncate(TRIES);
+        }
+        pairs
+    }
+
+    fn unit(&self, unit: &Unit<'a>) -> Known<'a> {
+        let mut budget = Budget::of_events(EVENTS);
+        let decider = Decider::new(self.skeleton, Search::AsInTrace);
+        let mut known = Known::default();
+        let pairs = self.pairs(unit);
+        known.untried = unit.pairs - pairs.len() as u64;
+        self.decide(&decider, unit, pairs, &mut budget, &mut known);
+        if let Some(mut budget) = self.wanted.complete
+            && (unit.all || known.races.is_empty())
+        {
+            let decider = Decider::new(self.skeleton, Search::Exact);
+            let open = std::mem::take(&mut known.open);
+            self.decide(&decider, unit, open, &mut budget, &mut known);
+            if known.untried > 0 && known.races.is_empty() {
+                self.decide_rest(&decider, unit, &mut budget, &mut known);
+            }
+        }
+        known
+    }
+
+    fn decide(
+        &self,
+        decider: &Decider,
+        unit: &Unit<'a>,
+        pairs: Vec<Pair<'a>>,
+        budget: &mut Budget,
+        known: &mut Known<'a>,
+    ) {
+        for pair in pairs {
+            if !unit.all && !known.races.is_empty() {
+                known.untried += 1;
+                continue;
+            }
+            match decider.decide(pair.0[0], pair.0[1], budget) {
+                Decision::Race(found) => known.races.push((pair, found)),
+                Decision::NoRace => {}
+                Decision::Open => known.open.push(pair),
+            }
+        }
+    }
+
+    /// Decides all pairs of a unit of which only some were tried, until one races.
+    fn decide_rest(
+        &self,
+        decider: &Decider,
+        unit: &Unit<'a>,
+        budget: &mut Budget,
+        known: &mut Known<'a>,
+    ) {
+        known.open.clear();
+        let mut left = unit.pairs;
+        for meeting in unit.meetings {
+            for (one, others) in meeting.unordered(self.skeleton) {
+                for other in others {
+                    let pair = ([one, other], meeting);
+                    match decider.decide(one, other, budget) {
+                        Decision::Race(found) => {
+                            known.races.push((pair, found));
+                            return;
+                        }
+                        Decision::NoRace => left -= 1,
+                        Decision::Open if known.open.is_empty() => {
+                            known.open.push(pair);
+                            left -= 1;
+                        }
+                        Decision::Open => {}
+                    }
+                    if budget.is_spent() {
+                        known.untried = left;
+                        return;
+                    }
+                }
+            }
+        }
+        known.untried = left;
+    }
+}
