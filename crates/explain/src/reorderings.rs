@@ -177,8 +177,13 @@ mod tests {
 
     #[test]
     fn flags_tell_states_apart_that_have_the_same_events_done() {
-        // The wait needs the post after the clear; the other order leads to the same events done.
-        let text = "T1 clear(e); T2 post(e); T3 wait(e); T3 w(x); T1 w(x)";
-        assert_eq!(races(text), [(4, 5)]);
+        // T3 waits when both the post and the clear are done: whether it gets on is a matter of their
+        // order, and whichever strand is tried first.
+        let text = "T1 clear(e); T2 post(e); T1 w(a); T2 w(b);
+            T3 r(a); T3 r(b); T3 wait(e); T3 w(x); T1 w(x)";
+        assert_eq!(races(text), [(3, 5), (4, 6), (8, 9)]);
+        let text = "T1 w(c); T2 clear(e); T1 post(e); T2 w(a); T1 w(b);
+            T3 r(a); T3 r(b); T3 wait(e); T3 w(x); T2 w(x)";
+        assert_eq!(races(text), [(4, 6), (5, 7), (9, 10)]);
     }
 }

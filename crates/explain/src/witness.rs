@@ -268,6 +268,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_that_becomes_the_owner_and_a_reader_again_excludes_the_others() {
+        let trace = trace(
+            "T1 racq(l); T1 acq(l); T1 w(x); T1 racq(l); T1 rel(l); T1 rrel(l); T1 rrel(l);
+             T2 racq(l); T2 w(x); T2 rrel(l); T2 w(x)",
+        );
+        let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
+        assert_eq!(verdict((3, 11), &[8, 9, 10, 1, 2, 3, 11]), Ok(()));
+        let shared = Obstacle::Shared(Lock(0));
+        assert_eq!(verdict((3, 9), &[1, 8, 2, 3, 9]), Err((3, shared)));
+        let owned = Obstacle::Owned(Lock(0), T1);
+        assert_eq!(verdict((3, 9), &[1, 2, 8, 3, 9]), Err((3, owned)));
+    }
+
+    #[test]
     fn a_strand_begins_when_it_is_forked() {
         let trace = trace("T1 w(x); T1 fork(T2); T2 w(x); T1 w(x); T3 w(x)");
         let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
