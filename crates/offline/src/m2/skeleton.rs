@@ -42,6 +42,8 @@ pub enum Step {
     Read(u32, Link),
     /// Writes a location.
     Write(u32),
+    /// Reads and writes a location in one step, and observes a write.
+    Update(u32, Link),
     /// Takes a lock.
     Acquire(u32),
     /// Gives back a lock that it took at an index of the chain.
@@ -75,6 +77,7 @@ impl Kept {
             Step::Acquire(lock) => (2, lock, NOTHING),
             Step::Release(lock, index) => (3, lock, Link { index, ..NOTHING }),
             Step::Order => (4, 0, NOTHING),
+            Step::Update(x, observed) => (5, x, observed),
         };
         Kept {
             number: number as u32,
@@ -91,7 +94,8 @@ impl Kept {
             1 => Step::Write(object),
             2 => Step::Acquire(object),
             3 => Step::Release(object, self.link.index),
-            _ => Step::Order,
+            4 => Step::Order,
+            _ => Step::Update(object, self.link),
         }
     }
 }
@@ -286,8 +290,13 @@ impl Builder {
     }
 
     fn push(&mut self, at: At, step: Step) -> Link {
-        let chain = &mut self.skeleton.chains[at.strand.index()];
-        chain.events.push(Kept::new(at.number, step));
+        let events = &mut self.skeleton.chains[at.strand.index()].events;
+        let new = Kept::new(at.number, step);
+        // What was told of the event before is that it is behind others: it is still one event.
+        match events.last_mut() {
+            Some(last) if last.number == new.number && last.step() == Step::Order => *last = new,
+            _ => events.push(new),
+        }
         self.last(at.strand)
     }
 
@@ -356,7 +365,16 @@ impl ThreadEngine for Builder {
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
-        self.write(at, x);
+        if self.keeps(x)
+            && let Some(last) = self.skeleton.chains[at.strand.index()].events.last_mut()
+            && u64::from(last.number) == at.number
+            && let Step::Read(_, observed) = last.step()
+        {
+            *last = Kept::new(at.number, Step::Update(x.0 as u32, observed));
+            self.written[x.index()] = self.last(at.strand);
+        } else {
+            self.write(at, x);
+        }
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {

@@ -121,7 +121,7 @@ impl<'a> Window<'a> {
                 each(source);
             }
         };
-        if let Step::Read(_, observed) = self.skeleton.step(at)
+        if let Step::Read(_, observed) | Step::Update(_, observed) = self.skeleton.step(at)
             && observed != NOTHING
         {
             add(observed);
@@ -297,21 +297,10 @@ impl<'a> Run<'a> {
         self.done[at.strand as usize] += 1;
         self.events.push(at);
         match self.window.skeleton.step(at) {
-            Step::Read(x, observed) => {
-                let seen = self.written.get(&x).copied();
-                // What was written before the window is what no event in it wrote.
-                let expected = match observed {
-                    NOTHING => None,
-                    write if self.window.skeleton.number(write) < self.window.before => None,
-                    write => Some(write),
-                };
-                if let (Some(seen), true) = (seen, seen != expected) {
-                    self.broken.push(Broken::Read {
-                        read: at,
-                        observed,
-                        seen,
-                    });
-                }
+            Step::Read(x, observed) => self.look(at, x, observed),
+            Step::Update(x, observed) => {
+                self.look(at, x, observed);
+                self.written.insert(x, at);
             }
             Step::Write(x) => {
                 self.written.insert(x, at);
@@ -335,6 +324,24 @@ impl<'a> Run<'a> {
                 }
             }
             Step::Order => {}
+        }
+    }
+
+    /// Sees what a read sees.
+    fn look(&mut self, at: Link, x: u32, observed: Link) {
+        let seen = self.written.get(&x).copied();
+        // What was written before the window is what no event in it wrote.
+        let expected = match observed {
+            NOTHING => None,
+            write if self.window.skeleton.number(write) < self.window.before => None,
+            write => Some(write),
+        };
+        if let (Some(seen), true) = (seen, seen != expected) {
+            self.broken.push(Broken::Read {
+                read: at,
+                observed,
+                seen,
+            });
         }
     }
 }

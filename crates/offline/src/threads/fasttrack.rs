@@ -24,7 +24,7 @@ use super::accesses::History;
 #[derive(Clone, Copy, Default)]
 struct Cell {
     write: Epoch,
-    /// The last read; or, if its strand is [`MANY`], which clock has the last reads.
+    /// The last read; or, if its strand is [`MANY`], which clock has the last reads, from 1.
     read: Epoch,
 }
 
@@ -71,15 +71,15 @@ impl FastTrack {
         if !clock.covers(cell.write) {
             cell.write = RACY;
         } else if cell.read.strand() == MANY {
-            self.reads[cell.read.time() as usize].set(now.strand(), now.time());
+            self.reads[cell.read.time() as usize - 1].set(now.strand(), now.time());
         } else if clock.covers(cell.read) {
             cell.read = now;
         } else {
             let number = self.free.pop().unwrap_or_else(|| {
                 self.reads.push(Clock::default());
-                (self.reads.len() - 1) as u32
+                self.reads.len() as u32
             });
-            let reads = &mut self.reads[number as usize];
+            let reads = &mut self.reads[number as usize - 1];
             reads.copy_from(&Clock::default());
             reads.set(cell.read.strand(), cell.read.time());
             reads.set(now.strand(), now.time());
@@ -92,7 +92,7 @@ impl FastTrack {
         let mut ordered = clock.covers(cell.write);
         if cell.read.strand() == MANY {
             let number = cell.read.time();
-            ordered &= self.reads[number as usize].within(clock);
+            ordered &= self.reads[number as usize - 1].within(clock);
             self.free.push(number);
         } else {
             ordered &= clock.covers(cell.read);
