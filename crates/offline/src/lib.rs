@@ -11,6 +11,7 @@
 //! its sections. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
 //! direct analysis that Zipper is measured against) are built on.
 
+mod analysis;
 mod by_strand;
 pub mod cg;
 pub mod computation_graph;
@@ -25,6 +26,7 @@ pub mod replay;
 pub mod threads;
 pub mod zipper;
 
+pub use analysis::{Analysis, AnalysisError, Method, Predicted, Promise, Recorded, Wanted};
 pub use computation_graph::ComputationGraph;
 pub use engine::{Engine, EngineError, Findings};
 pub use pairs::Node;

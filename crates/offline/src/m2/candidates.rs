@@ -9,8 +9,8 @@
 use deadheat_model::{AccessKind, Legend, Location, Lock, Site, Strand};
 use fixedbitset::FixedBitSet;
 
-use super::locksets::LocksetId;
 use super::skeleton::{Builder, Link, Skeleton};
+use crate::threads::locksets::LocksetId;
 use crate::threads::{At, Publish, Slot, ThreadEngine};
 
 /// Accesses of one strand to one location, at one place, of one kind, under the same locks.

@@ -17,7 +17,6 @@
 pub mod candidates;
 pub mod decide;
 mod hunt;
-pub mod locksets;
 pub mod skeleton;
 pub mod survey;
 pub mod window;

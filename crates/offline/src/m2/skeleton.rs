@@ -14,7 +14,7 @@ use deadheat_model::{EventNumber, Legend, Location, Lock, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::locksets::{LocksetId, Locksets};
+use crate::threads::locksets::{LocksetId, Locksets};
 use crate::threads::{At, Publish, Slot, ThreadEngine};
 
 /// An event that matters: which strand's, and where in its chain.

@@ -8,9 +8,9 @@
 use deadheat_model::{Legend, Location, Lock, Strand};
 use fixedbitset::FixedBitSet;
 
-use super::locksets::{LocksetId, Locksets};
-use crate::threads::accesses::Judged;
+use crate::threads::accesses::{Finder, Judged};
 use crate::threads::fasttrack::FastTrack;
+use crate::threads::locksets::{LocksetId, Locksets};
 use crate::threads::shb::Kept;
 use crate::threads::{At, Publish, Slot, ThreadEngine};
 

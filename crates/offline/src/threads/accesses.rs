@@ -2,6 +2,7 @@
 
 use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use deadheat_order::Clock;
+use fixedbitset::FixedBitSet;
 
 use super::partial_order::PartialOrder;
 use super::{At, Publish, Slot, ThreadEngine};
@@ -13,6 +14,12 @@ pub trait History {
     fn access(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
     /// The same, atomically.
     fn atomic(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
+}
+
+/// A history that finds the locations that race.
+pub trait Finder: History {
+    /// The locations that race, or may because they have both atomic and plain accesses.
+    fn suspects(self) -> FixedBitSet;
 }
 
 /// Accesses judged under an order.

@@ -18,7 +18,7 @@ use deadheat_order::{Clock, Epoch};
 use fixedbitset::FixedBitSet;
 
 use super::At;
-use super::accesses::History;
+use super::accesses::{Finder, History};
 
 /// What is kept of the accesses to one location.
 #[derive(Clone, Copy, Default)]
@@ -52,18 +52,6 @@ impl FastTrack {
             free: Vec::new(),
             atomic: FixedBitSet::with_capacity(locations),
         }
-    }
-
-    /// The locations that race, or may because they have both atomic and plain accesses.
-    pub fn suspects(&self) -> FixedBitSet {
-        let suspect = |(x, cell): (usize, &Cell)| {
-            let plain = !(cell.write.is_none() && cell.read.is_none());
-            (cell.write == RACY || plain && self.atomic.contains(x)).then_some(x)
-        };
-        let cells = self.cells.iter().enumerate();
-        let mut suspects = FixedBitSet::with_capacity(self.cells.len());
-        suspects.extend(cells.filter_map(suspect));
-        suspects
     }
 
     fn read(&mut self, clock: &Clock, now: Epoch, x: Location) {
@@ -120,5 +108,18 @@ impl History for FastTrack {
 
     fn atomic(&mut self, _: &Clock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
+    }
+}
+
+impl Finder for FastTrack {
+    fn suspects(self) -> FixedBitSet {
+        let suspect = |(x, cell): (usize, &Cell)| {
+            let plain = !(cell.write.is_none() && cell.read.is_none());
+            (cell.write == RACY || plain && self.atomic.contains(x)).then_some(x)
+        };
+        let cells = self.cells.iter().enumerate();
+        let mut suspects = FixedBitSet::with_capacity(self.cells.len());
+        suspects.extend(cells.filter_map(suspect));
+        suspects
     }
 }

@@ -13,8 +13,10 @@
 pub mod accesses;
 pub mod dc;
 mod driver;
+pub mod eraser;
 pub mod fasttrack;
 pub mod hb;
+pub mod locksets;
 pub mod pairs;
 pub mod partial_order;
 mod sections;

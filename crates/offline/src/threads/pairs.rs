@@ -3,7 +3,7 @@
 //! For each location, accesses of one strand at one place and of one kind are kept together, in the
 //! order of the strand's times. An access races with those of each other strand that come after what
 //! its clock covers of that strand: the end of each list, found by binary search. Pairs of events are
-//! put together by pairs of places.
+//! put together by pairs of places in the source.
 //!
 //! Cost: an access is compared with every list of its location. Very many comparisons, or pairs where
 //! all pairs are wanted, end the search: [`Found::complete`] then is false, and every location that
@@ -16,15 +16,6 @@ use rustc_hash::FxHashMap;
 
 use super::At;
 use super::accesses::History;
-
-/// Which pairs are wanted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
-    /// For each pair of places in the source, the first pair of events, and how many there are.
-    Places,
-    /// Each pair of events.
-    All,
-}
 
 /// How many comparisons of an access with a list are made once every location has a pair.
 const MAX_COMPARED: u64 = 200_000_000;
@@ -53,26 +44,28 @@ struct List {
 
 /// Collects the pairs that race.
 pub struct Pairs {
-    wanted: Wanted,
+    /// How many pairs of events are kept for a pair of places.
+    most: usize,
     suspects: FixedBitSet,
     lists: FxHashMap<Location, Vec<List>>,
     racy: FixedBitSet,
-    by_places: FxHashMap<(Site, Site), Race>,
-    all: Vec<Race>,
+    by_places: FxHashMap<(Site, Site), Vec<Race>>,
+    kept: usize,
     compared: u64,
     complete: bool,
 }
 
 impl Pairs {
-    /// Collects the pairs of some locations.
-    pub fn new(suspects: FixedBitSet, wanted: Wanted) -> Pairs {
+    /// Collects the pairs of some locations: for each pair of places the first `most` pairs of events,
+    /// of which the first counts all.
+    pub fn new(suspects: FixedBitSet, most: usize) -> Pairs {
         Pairs {
-            wanted,
+            most,
             racy: FixedBitSet::with_capacity(suspects.len()),
             suspects,
             lists: FxHashMap::default(),
             by_places: FxHashMap::default(),
-            all: Vec::new(),
+            kept: 0,
             compared: 0,
             complete: true,
         }
@@ -80,8 +73,7 @@ impl Pairs {
 
     /// What was found.
     pub fn found(self) -> Found {
-        let mut races = self.all;
-        races.extend(self.by_places.into_values());
+        let mut races: Vec<Race> = self.by_places.into_values().flatten().collect();
         races.sort_unstable_by_key(|race| (race.second.event, race.first.event));
         Found {
             races,
@@ -98,7 +90,7 @@ impl Pairs {
             kind,
         };
         let lists = self.lists.entry(x).or_default();
-        let enough = self.compared >= MAX_COMPARED || self.all.len() >= MAX_PAIRS;
+        let enough = self.compared >= MAX_COMPARED || self.kept >= MAX_PAIRS;
         if enough && self.racy.contains(x.index()) {
             self.complete = false;
             return;
@@ -119,37 +111,28 @@ impl Pairs {
             }
             let covered = clock.get(other.strand);
             let start = list.accesses.partition_point(|(time, _)| *time <= covered);
-            let Some(&(_, number)) = list.accesses.get(start) else {
+            if start == list.accesses.len() {
                 continue;
-            };
+            }
             self.racy.insert(x.index());
-            let race = Race {
+            let places = (at.site.min(other.site), at.site.max(other.site));
+            let known = self.by_places.entry(places).or_default();
+            let racing = &list.accesses[start..];
+            let room = self.most - known.len();
+            self.kept += room.min(racing.len());
+            known.extend(racing.iter().take(room).map(|&(_, event)| Race {
                 location: x,
-                first: RacingAccess {
-                    event: number,
-                    ..other
-                },
+                first: RacingAccess { event, ..other },
                 second,
-                count: (list.accesses.len() - start) as u64,
-            };
-            match self.wanted {
-                Wanted::Places => {
-                    let places = (at.site.min(other.site), at.site.max(other.site));
-                    let known = self.by_places.entry(places);
-                    known
-                        .and_modify(|known| known.count += race.count)
-                        .or_insert(race);
-                }
-                Wanted::All => self
-                    .all
-                    .extend(list.accesses[start..].iter().map(|pair| Race {
-                        first: RacingAccess {
-                            event: pair.1,
-                            ..other
-                        },
-                        count: 1,
-                        ..race
-                    })),
+                count: 0,
+            }));
+            match self.most {
+                usize::MAX => known
+                    .iter_mut()
+                    .rev()
+                    .take(racing.len())
+                    .for_each(|r| r.count = 1),
+                _ => known[0].count += racing.len() as u64,
             }
         }
         let now = (clock.get(at.strand), at.number);

@@ -10,7 +10,7 @@ use deadheat_order::{Clock, Time};
 use fixedbitset::FixedBitSet;
 
 use super::At;
-use super::accesses::History;
+use super::accesses::{Finder, History};
 
 /// Finds the locations that race.
 pub struct VectorClocks {
@@ -39,14 +39,6 @@ impl VectorClocks {
             plain: FixedBitSet::with_capacity(locations),
             atomic: FixedBitSet::with_capacity(locations),
         }
-    }
-
-    /// The locations that race, or may because they have both atomic and plain accesses.
-    pub fn suspects(&self) -> FixedBitSet {
-        let mut suspects = self.atomic.clone();
-        suspects.intersect_with(&self.plain);
-        suspects.union_with(&self.racy);
-        suspects
     }
 }
 
@@ -82,5 +74,14 @@ impl History for VectorClocks {
 
     fn atomic(&mut self, _: &Clock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
+    }
+}
+
+impl Finder for VectorClocks {
+    fn suspects(self) -> FixedBitSet {
+        let mut suspects = self.atomic.clone();
+        suspects.intersect_with(&self.plain);
+        suspects.union_with(&self.racy);
+        suspects
     }
 }
