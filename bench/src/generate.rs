@@ -81,11 +81,11 @@ pub enum ShapeError {
 impl Shape {
     /// What the numbers in the trace are called: `T0`, `V0`, `L0`, and the bare number of a site.
     pub fn legend(&self) -> Legend {
-        // An empty name reads as the letter and the number, and costs no allocation.
+        // An object without a name is called by its letter and number, and there may be millions.
         let unnamed = |number: u64| vec![String::new(); number as usize];
         Legend {
             strands: unnamed(self.threads.into()),
-            sites: unnamed(self.sites.into()),
+            sites: (0..self.sites).map(|site| site.to_string()).collect(),
             locations: unnamed(self.variables),
             locks: unnamed(self.locks.into()),
             ..Legend::default()

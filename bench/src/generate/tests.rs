@@ -4,7 +4,7 @@ use deadheat_model::{Access, Event, Location, Op, Site};
 use fastrand::Rng;
 
 use super::{Shape, ShapeError, generate};
-use crate::presets::PRESETS;
+use crate::presets::{PRESETS, Preset};
 
 const SHAPE: Shape = Shape {
     events: 300_000,
@@ -373,6 +373,26 @@ fn presets_have_the_numbers_they_should() {
             _ => 0.95,
         };
         assert!(variables >= least, "{name}: {variables} of the variables");
+    }
+}
+
+/// Other accesses than those to racy variables order nothing here: so these are rather too many
+/// races.
+#[test]
+fn a_long_preset_has_some_tens_of_racy_pairs_of_sites() {
+    for name in ["ftpserver", "moldyn", "derby", "jigsaw", "3m"] {
+        let preset = Preset::named(name).expect("a preset");
+        let shape = preset.shape(1);
+        let trace = generate(shape).expect("a possible shape");
+        let first_racy = trace.first_racy;
+        let can_race = |access: Access| access.location.0 >= first_racy;
+        let events: Vec<Event> = trace
+            .filter(|event| event.access().is_none_or(can_race))
+            .collect();
+        let races = unordered(&shape, &events, Order::WithLocks).len();
+        let most = unordered(&shape, &events, Order::Always).len();
+        assert!((10..=32).contains(&races), "{name}: {races} races");
+        assert!(most <= 32, "{name}: up to {most} races");
     }
 }
 
