@@ -172,6 +172,8 @@ const _: () = assert!(size_of::<Event>() == 16);
 
 const DETAIL_SHIFT: u32 = 8;
 const OBJECT_SHIFT: u32 = 16;
+/// The largest code that [`encode`] gives.
+const LAST_CODE: u8 = 32;
 
 impl Event {
     /// Packs an event. An object number above [`MAX_OBJECT`] loses its upper bits: sources check
@@ -186,6 +188,28 @@ impl Event {
             strand,
             site,
         }
+    }
+
+    /// What was done as numbers, for storing: code, detail, object. [`Event::from_parts`] is the way
+    /// back. The numbers of an operation never change.
+    #[inline]
+    pub fn to_parts(&self) -> (u8, u8, u64) {
+        let (code, detail) = (self.head as u8, (self.head >> DETAIL_SHIFT) as u8);
+        (code, detail, self.head >> OBJECT_SHIFT)
+    }
+
+    /// An event from what [`Event::to_parts`] gave; nothing if no operation has these numbers.
+    pub fn from_parts(
+        strand: Strand,
+        (code, detail, object): (u8, u8, u64),
+        site: Site,
+    ) -> Option<Event> {
+        if code > LAST_CODE || object > MAX_OBJECT {
+            return None;
+        }
+        let op = decode(code, detail, object);
+        // An operation has one encoding: what decodes leniently does not come back the same.
+        (encode(op) == (code, detail, object)).then(|| Event::new(strand, op, site))
     }
 
     /// Who did it.
@@ -422,7 +446,35 @@ mod tests {
             assert_eq!(event.strand(), Strand(u32::MAX));
             assert_eq!(event.site(), Site(u32::MAX));
             assert!(seen.insert(event), "{op:?} packs like another operation");
+            let again = Event::from_parts(event.strand(), event.to_parts(), event.site());
+            assert_eq!(again, Some(event));
         }
+    }
+
+    #[test]
+    fn only_numbers_of_operations_make_events() {
+        let make = |parts| Event::from_parts(Strand(0), parts, Site(0));
+        let codes: std::collections::HashSet<u8> =
+            every_op().iter().map(|&op| encode(op).0).collect();
+        for code in 0..=u8::MAX {
+            assert_eq!(
+                make((code, 0, 0)).is_some(),
+                codes.contains(&code),
+                "{code}"
+            );
+        }
+        // A detail or an object that the operation does not have.
+        for parts in [
+            (0, 2, 0),
+            (1, 1, 0),
+            (2, 5, 0),
+            (9, 0, 1),
+            (17, 1, 0),
+            (7, 0, 1 << 32),
+        ] {
+            assert_eq!(make(parts), None, "{parts:?}");
+        }
+        assert_eq!(make((1, 0, MAX_OBJECT + 1)), None);
     }
 
     #[test]

@@ -1,0 +1,369 @@
+//! A trace in a file, whatever its format.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use deadheat_model::{Event, Legend, Trace};
+
+use crate::dht::{self, Damage, OrderedWriter, Writer};
+use crate::error::TraceError;
+use crate::text::{TextFormat, TextReader, TextWriter};
+use crate::vocabulary::{Table, Takes, takes};
+
+/// How a trace is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// deadheat's own.
+    Dht,
+    /// RAPID's.
+    Text(TextFormat),
+}
+
+impl Format {
+    /// What the name of a file says.
+    pub fn of_name(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "dht" => Some(Format::Dht),
+            "std" => Some(Format::Text(TextFormat::Std)),
+            "csv" => Some(Format::Text(TextFormat::Csv)),
+            _ => None,
+        }
+    }
+
+    /// What the beginning of a file says.
+    fn of_content(start: &[u8]) -> Option<Format> {
+        if start.starts_with(&dht::MAGIC) {
+            return Some(Format::Dht);
+        }
+        let mut lines = start
+            .split(|&byte| byte == b'\n')
+            .map(|line| line.trim_ascii());
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))?;
+        let std = Format::Text(TextFormat::Std);
+        first.contains(&b'|').then_some(std)
+    }
+}
+
+/// A trace that can be read, as often as one likes.
+pub struct Source {
+    kind: Kind,
+}
+
+enum Kind {
+    Dht(dht::Reader),
+    Text(TextFile),
+}
+
+struct TextFile {
+    format: TextFormat,
+    path: PathBuf,
+    bytes: u64,
+    /// What is known when all of it has been read once.
+    known: OnceLock<(Legend, u64)>,
+}
+
+/// Some consecutive events.
+pub struct Window<'a> {
+    /// The events.
+    pub events: &'a [Event],
+    /// The names of all that they mention; in text, there will be more.
+    pub legend: &'a Legend,
+    /// How much of the trace has been read, from 0 to 1.
+    pub done: f64,
+}
+
+/// Opens a trace: the file's name says its format, and if it does not, its content.
+pub fn open(path: impl AsRef<Path>) -> Result<Source, TraceError> {
+    let path = path.as_ref();
+    let unreadable = |error| TraceError::File {
+        doing: "read",
+        path: path.into(),
+        error,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let meta = file.metadata().map_err(unreadable)?;
+    if meta.is_dir() {
+        return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+    }
+    let format = match Format::of_name(path) {
+        Some(format) => format,
+        None => {
+            let mut start = Vec::new();
+            let read = file.take(4096).read_to_end(&mut start);
+            read.map_err(unreadable)?;
+            let path = path.to_path_buf();
+            Format::of_content(&start).ok_or(TraceError::UnknownFormat { path })?
+        }
+    };
+    let kind = match format {
+        Format::Dht => Kind::Dht(dht::Reader::open(path)?),
+        Format::Text(format) => Kind::Text(TextFile {
+            format,
+            path: path.into(),
+            bytes: meta.len(),
+            known: OnceLock::new(),
+        }),
+    };
+    Ok(Source { kind })
+}
+
+impl Source {
+    /// How the trace is stored.
+    pub fn format(&self) -> Format {
+        match &self.kind {
+            Kind::Dht(_) => Format::Dht,
+            Kind::Text(text) => Format::Text(text.format),
+        }
+    }
+
+    /// How large the file is.
+    pub fn bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Dht(reader) => reader.bytes(),
+            Kind::Text(text) => text.bytes,
+        }
+    }
+
+    /// What was lost, if the recording was not finished: a warning, because what is left can be used.
+    pub fn damage(&self) -> Option<&Damage> {
+        match &self.kind {
+            Kind::Dht(reader) => reader.damage(),
+            Kind::Text(_) => None,
+        }
+    }
+
+    /// What the numbers in the events mean. Text has to be read to the end for it, unless that was
+    /// done before.
+    pub fn legend(&self) -> Result<&Legend, TraceError> {
+        match &self.kind {
+            Kind::Dht(reader) => Ok(reader.legend()),
+            Kind::Text(text) => Ok(&text.known()?.0),
+        }
+    }
+
+    /// How many events there are. The same holds for text.
+    pub fn events(&self) -> Result<u64, TraceError> {
+        match &self.kind {
+            Kind::Dht(reader) => Ok(reader.events()),
+            Kind::Text(text) => Ok(text.known()?.1),
+        }
+    }
+
+    /// Hands over the events in the order in which they happened, in windows of about
+    /// [`WINDOW`](crate::WINDOW), until there are no more or `each` breaks off.
+    pub fn for_each<B>(
+        &self,
+        mut each: impl FnMut(Window<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, TraceError> {
+        match &self.kind {
+            Kind::Text(text) => text.for_each(each),
+            Kind::Dht(reader) => {
+                let mut read = 0;
+                reader.for_each(|events| {
+                    read += events.len() as u64;
+                    each(Window {
+                        events,
+                        legend: reader.legend(),
+                        done: read as f64 / reader.events() as f64,
+                    })
+                })
+            }
+        }
+    }
+
+    /// The whole trace.
+    pub fn read_all(&self) -> Result<Trace, TraceError> {
+        match &self.kind {
+            Kind::Dht(reader) => reader.read_all(),
+            Kind::Text(text) => {
+                let mut reader = text.reader()?;
+                let mut events = Vec::new();
+                let _ = reader.for_each(|window, _, _| {
+                    events.extend_from_slice(window);
+                    ControlFlow::<()>::Continue(())
+                })?;
+                let legend = reader.into_legend();
+                Ok(Trace { events, legend })
+            }
+        }
+    }
+}
+
+impl TextFile {
+    fn reader(&self) -> Result<TextReader<File>, TraceError> {
+        let file = File::open(&self.path).map_err(|error| TraceError::File {
+            doing: "read",
+            path: self.path.clone(),
+            error,
+        })?;
+        Ok(TextReader::new(self.format, file))
+    }
+
+    fn for_each<B>(
+        &self,
+        mut each: impl FnMut(Window<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, TraceError> {
+        let mut reader = self.reader()?;
+        let mut count = 0;
+        let flow = reader.for_each(|events, legend, read| {
+            count += events.len() as u64;
+            let done = (read as f64 / self.bytes as f64).min(1.0);
+            each(Window {
+                events,
+                legend,
+                done,
+            })
+        })?;
+        if flow.is_continue() {
+            self.known.get_or_init(|| (reader.into_legend(), count));
+        }
+        Ok(flow)
+    }
+
+    fn known(&self) -> Result<&(Legend, u64), TraceError> {
+        if self.known.get().is_none() {
+            let _ = self.for_each(|_| ControlFlow::<()>::Continue(()))?;
+        }
+        Ok(self.known.get_or_init(Default::default))
+    }
+}
+
+/// Writes a trace to a file, whose name says its format. Objects that the legend does not name get
+/// empty names, or in text their numbers.
+pub fn save(path: impl AsRef<Path>, trace: &Trace) -> Result<(), TraceError> {
+    let legend = complete(trace)?;
+    write(path.as_ref(), |sink| sink(&trace.events, &legend))
+}
+
+/// Writes a trace to another file, whose name says its format, without having it all in memory.
+/// `progress` is told how much is done, from 0 to 1.
+pub fn convert(
+    source: &Source,
+    path: impl AsRef<Path>,
+    mut progress: impl FnMut(f64),
+) -> Result<(), TraceError> {
+    write(path.as_ref(), |sink| {
+        let flow = source.for_each(|window| {
+            progress(window.done);
+            match sink(window.events, window.legend) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            }
+        })?;
+        match flow {
+            ControlFlow::Break(error) => Err(error),
+            ControlFlow::Continue(()) => Ok(()),
+        }
+    })
+}
+
+/// Takes some events and the legend to them.
+type Sink<'a> = &'a mut dyn FnMut(&[Event], &Legend) -> Result<(), TraceError>;
+
+/// Writes what `feed` feeds it with. The file is there when all has been written, not before, so that a
+/// trace can replace itself.
+fn write(
+    path: &Path,
+    feed: impl FnOnce(Sink<'_>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let unknown = || TraceError::UnknownFormat { path: path.into() };
+    let format = Format::of_name(path).ok_or_else(unknown)?;
+    let unwritable = |error| TraceError::File {
+        doing: "write",
+        path: path.into(),
+        error,
+    };
+    let special = fs::metadata(path).is_ok_and(|meta| !meta.is_file());
+    let part = match special {
+        true => path.to_path_buf(),
+        false => beside(path).ok_or_else(unknown)?,
+    };
+    let file = File::create(&part).map_err(unwritable)?;
+    let written = write_as(format, file, feed);
+    if special {
+        return written;
+    }
+    let done = written.and_then(|()| fs::rename(&part, path).map_err(unwritable));
+    if done.is_err() {
+        // What is left of it is of no use; that it stays is no second error.
+        let _ = fs::remove_file(&part);
+    }
+    done
+}
+
+/// The name of a file while it is written.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = OsString::from(".");
+    name.push(path.file_name()?);
+    name.push(format!(".{}.part", std::process::id()));
+    Some(path.with_file_name(name))
+}
+
+fn write_as(
+    format: Format,
+    file: impl Write,
+    feed: impl FnOnce(Sink<'_>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    match format {
+        Format::Dht => {
+            let writer = Writer::new(file)?;
+            let mut ordered = OrderedWriter::new(&writer);
+            feed(&mut |events, legend| {
+                writer.learn(legend)?;
+                ordered.write(events)
+            })?;
+            ordered.finish()?;
+            writer.finish()
+        }
+        Format::Text(format) => {
+            let mut writer = TextWriter::new(format, file)?;
+            feed(&mut |events, legend| {
+                writer.learn(legend)?;
+                writer.write(events)
+            })?;
+            writer.finish()
+        }
+    }
+}
+
+/// The legend with an entry for every object that the events mention.
+fn complete(trace: &Trace) -> Result<Cow<'_, Legend>, TraceError> {
+    let mut needs = [0; Table::ALL.len()];
+    for event in &trace.events {
+        let (code, _, object) = event.to_parts();
+        let mut need = |table: Table, number: u64| {
+            let need = &mut needs[table as usize];
+            *need = number.saturating_add(1).max(*need);
+        };
+        need(Table::Strands, event.strand().0.into());
+        need(Table::Sites, event.site().0.into());
+        if let Takes::Named(table) = takes(code) {
+            need(table, object);
+        }
+    }
+    let mut legend = Cow::Borrowed(&trace.legend);
+    for table in Table::ALL {
+        let (need, known) = (needs[table as usize], table.of(&legend).len() as u64);
+        if need <= known {
+            continue;
+        }
+        // Numbers without gaps: no more than there are names and events.
+        if need > known + trace.events.len() as u64 {
+            return Err(TraceError::Unnamed {
+                table,
+                number: need - 1,
+                known,
+            });
+        }
+        table
+            .of_mut(legend.to_mut())
+            .resize(need as usize, String::new());
+    }
+    Ok(legend)
+}

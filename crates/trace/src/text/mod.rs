@@ -1,0 +1,151 @@
+//! Traces as text: RAPID's STD and CSV, with words of our own for what RAPID does not have.
+//!
+//! A line is split into its fields by [`rapid_std`] or [`rapid_csv`]; [`builder`] makes an event of
+//! them and gives names their numbers. `docs/traces.md` describes both formats.
+//!
+//! Guarantee: a line that is not an event is an error with its number; nothing else is. Cost: one pass,
+//! in windows; memory for the names and one window.
+
+mod builder;
+mod lines;
+mod names;
+mod rapid_csv;
+mod rapid_std;
+mod writer;
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use deadheat_model::{Event, Legend};
+
+use crate::WINDOW;
+use crate::error::{LineProblem, TraceError};
+use builder::Builder;
+use lines::{Line, Lines};
+
+pub use lines::MAX_LINE;
+pub use writer::TextWriter;
+
+/// How an event is written as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TextFormat {
+    /// `THREAD|op(TARGET)|LOC`.
+    Std,
+    /// `THREAD,op,TARGET,LOC`.
+    Csv,
+}
+
+/// Reads a trace in text, once.
+pub struct TextReader<R> {
+    format: TextFormat,
+    lines: Lines<R>,
+    /// The number of the line that comes next.
+    line: u64,
+    builder: Builder,
+}
+
+impl<R: Read> TextReader<R> {
+    /// Reads from `reader`, which needs no buffer.
+    pub fn new(format: TextFormat, reader: R) -> TextReader<R> {
+        TextReader {
+            format,
+            lines: Lines::new(reader),
+            line: 1,
+            builder: Builder::default(),
+        }
+    }
+
+    /// Hands over the events in order, a window at a time, with the names of all that they mention and
+    /// how many bytes have been read.
+    pub fn for_each<B>(
+        &mut self,
+        mut each: impl FnMut(&[Event], &Legend, u64) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, TraceError> {
+        let mut window = Vec::with_capacity(WINDOW);
+        loop {
+            let more = self.fill(&mut window)?;
+            if !window.is_empty()
+                && let ControlFlow::Break(value) =
+                    each(&window, &self.builder.legend, self.lines.read)
+            {
+                return Ok(ControlFlow::Break(value));
+            }
+            if !more {
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+    }
+
+    /// The names in what was read so far.
+    pub fn into_legend(self) -> Legend {
+        self.builder.legend
+    }
+
+    /// Fills a window; says whether there may be more.
+    fn fill(&mut self, window: &mut Vec<Event>) -> Result<bool, TraceError> {
+        window.clear();
+        while window.len() < WINDOW {
+            // A quoted field of CSV goes on behind a line end.
+            let (mut quotes, mut line_ends) = (0, 0);
+            let line = match self.format {
+                TextFormat::Std => self.lines.next()?,
+                TextFormat::Csv => self.lines.next_where(|piece| {
+                    quotes += memchr::memchr_iter(b'"', piece).count();
+                    line_ends += 1;
+                    quotes % 2 == 0
+                })?,
+            };
+            let line = match line {
+                Line::Text(line) => line,
+                Line::TooLong(text) => {
+                    let problem = LineProblem::TooLong(MAX_LINE);
+                    return Err(at_line(self.line, problem, text));
+                }
+                Line::End => return Ok(false),
+            };
+            // The first bytes may be a mark of UTF-8.
+            let text = match self.line {
+                1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+                _ => line,
+            };
+            let fields = match self.format {
+                TextFormat::Std => rapid_std::split(text),
+                TextFormat::Csv => rapid_csv::split(text, self.line == 1),
+            };
+            let event = fields.and_then(|fields| match fields {
+                Some(fields) => self.builder.event(&fields),
+                None => Ok(None),
+            });
+            match event {
+                Ok(event) => window.extend(event),
+                Err(problem) => return Err(at_line(self.line, problem, text)),
+            }
+            self.line += line_ends.max(1);
+        }
+        Ok(true)
+    }
+}
+
+/// An error about a line, of which only the beginning is kept.
+fn at_line(line: u64, problem: LineProblem, text: &[u8]) -> TraceError {
+    TraceError::Line {
+        line,
+        problem,
+        text: excerpt(text),
+    }
+}
+
+/// The beginning of a text, fit to be shown.
+fn excerpt(text: &[u8]) -> String {
+    const SHOWN: usize = 80;
+    let text = text.trim_ascii();
+    let shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]);
+    let mut shown: String = shown
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.len() > SHOWN {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,187 @@
+//! Events to text.
+//!
+//! In text an object is its name, so names must differ: an object without a name gets one made of its
+//! number, and a name that another object of its kind has already gets `~` and a number behind it. The
+//! places in the source are not objects: theirs stay as they are.
+
+use std::io::{BufWriter, Write};
+
+use deadheat_model::{Event, Legend};
+
+use super::builder::SEMAPHORE;
+use super::names::{Found, Names};
+use super::{TextFormat, rapid_csv, rapid_std};
+use crate::error::TraceError;
+use crate::vocabulary::{Table, Takes, word_of};
+
+/// Writes a trace as text.
+pub struct TextWriter<W: Write> {
+    format: TextFormat,
+    out: BufWriter<W>,
+    /// By table.
+    names: [Written; Table::ALL.len()],
+    line: Vec<u8>,
+}
+
+/// The names of a table as they are written.
+#[derive(Default)]
+struct Written {
+    taken: Names,
+    names: Vec<String>,
+    /// The same, fit to stand in a line.
+    escaped: Vec<Box<[u8]>>,
+    /// How often a name was taken, for the next try.
+    tries: u64,
+}
+
+impl<W: Write> TextWriter<W> {
+    /// Writes to `out`, which needs no buffer.
+    pub fn new(format: TextFormat, out: W) -> Result<TextWriter<W>, TraceError> {
+        let mut out = BufWriter::with_capacity(256 << 10, out);
+        if format == TextFormat::Csv {
+            out.write_all(rapid_csv::HEADER.as_bytes())?;
+        }
+        Ok(TextWriter {
+            format,
+            out,
+            names: Default::default(),
+            line: Vec::new(),
+        })
+    }
+
+    /// Takes the names that were added to the legend since the last call.
+    pub fn learn(&mut self, legend: &Legend) -> Result<(), TraceError> {
+        for table in Table::ALL {
+            let known = self.names[table as usize].escaped.len();
+            for (number, name) in table.of(legend).iter().enumerate().skip(known) {
+                let escaped = self.names[table as usize].add(table, number, name, self.format)?;
+                if table == Table::Semaphores
+                    && let Some(&tokens) = legend.tokens.get(number)
+                    && tokens > 0
+                {
+                    let site = tokens.to_string();
+                    self.line.clear();
+                    put(
+                        &mut self.line,
+                        self.format,
+                        b"",
+                        SEMAPHORE,
+                        &escaped,
+                        site.as_bytes(),
+                    );
+                    self.out.write_all(&self.line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes events, whose names have been learnt.
+    pub fn write(&mut self, events: &[Event]) -> Result<(), TraceError> {
+        for event in events {
+            let (code, detail, object) = event.to_parts();
+            let word = word_of(code, detail);
+            let digits;
+            let target = match word.takes {
+                Takes::Nothing => &[][..],
+                Takes::Named(table) => self.names[table as usize].get(table, object)?,
+                Takes::Number => {
+                    digits = object.to_string();
+                    digits.as_bytes()
+                }
+            };
+            let strands = &self.names[Table::Strands as usize];
+            let thread = strands.get(Table::Strands, event.strand().0.into())?;
+            let sites = &self.names[Table::Sites as usize];
+            let site = sites.get(Table::Sites, event.site().0.into())?;
+            self.line.clear();
+            put(&mut self.line, self.format, thread, word.word, target, site);
+            self.out.write_all(&self.line)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) -> Result<(), TraceError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+fn put(
+    line: &mut Vec<u8>,
+    format: TextFormat,
+    thread: &[u8],
+    word: &str,
+    target: &[u8],
+    site: &[u8],
+) {
+    let (before, between, behind): (&[u8], &[u8], &[u8]) = match format {
+        TextFormat::Std => (b"|", b"(", b")|"),
+        TextFormat::Csv => (b",", b",", b","),
+    };
+    for piece in [
+        thread,
+        before,
+        word.as_bytes(),
+        between,
+        target,
+        behind,
+        site,
+        b"\n",
+    ] {
+        line.extend_from_slice(piece);
+    }
+}
+
+impl Written {
+    fn get(&self, table: Table, number: u64) -> Result<&[u8], TraceError> {
+        let known = self.escaped.len() as u64;
+        match self.escaped.get(number as usize) {
+            Some(name) => Ok(name),
+            None => Err(TraceError::Unnamed {
+                table,
+                number,
+                known,
+            }),
+        }
+    }
+
+    /// The name of the next object, different from those before.
+    fn add(
+        &mut self,
+        table: Table,
+        number: usize,
+        name: &str,
+        format: TextFormat,
+    ) -> Result<Box<[u8]>, TraceError> {
+        let mut candidate = match name {
+            "" => format!("{}{number}", table.prefix()),
+            name => name.to_string(),
+        };
+        if table == Table::Sites {
+            candidate = name.to_string();
+        } else {
+            while !self.take(table, &candidate)? {
+                self.tries += 1;
+                candidate = format!("{name}~{}", self.tries + 1);
+            }
+        }
+        let escaped = match format {
+            TextFormat::Std => rapid_std::escape(&candidate),
+            TextFormat::Csv => rapid_csv::escape(&candidate),
+        };
+        self.escaped.push(escaped.clone());
+        Ok(escaped)
+    }
+
+    /// Takes a name, if nobody has it.
+    fn take(&mut self, table: Table, name: &str) -> Result<bool, TraceError> {
+        let bytes = name.as_bytes();
+        let text = |_: &[u8]| Ok::<_, TraceError>(name.to_string());
+        match self.taken.number(&mut self.names, bytes, text)? {
+            Found::New(_) => Ok(true),
+            Found::Known(_) => Ok(false),
+            Found::Full => Err(TraceError::TooManyNames { table }),
+        }
+    }
+}
