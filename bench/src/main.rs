@@ -8,11 +8,15 @@ mod presets;
 mod programs;
 mod recording;
 mod table3;
+mod traces;
 mod write_trace;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use presets::{PRESETS, Preset};
 
 /// Measures, and prints tables
 #[derive(Parser)]
@@ -24,16 +28,23 @@ struct Arguments {
     /// Which tables to print [default: all]; "engines" are all of the engines'
     #[arg(value_name = "TABLE", value_parser = table_names())]
     tables: Vec<String>,
+
+    /// The trace that the table "traces" is about
+    #[arg(long, value_name = "NAME", default_value = "3m")]
+    #[arg(value_parser = PRESETS.map(|preset| preset.name))]
+    preset: String,
 }
 
 #[derive(Subcommand)]
 enum Command {
     Generate(write_trace::Arguments),
+    #[command(hide = true)]
+    OnePass(traces::OnePass),
 }
 
 fn table_names() -> Vec<&'static str> {
     let engines = engines::TABLES.iter().map(|&(name, _)| name);
-    ["explore", "table3", "engines"]
+    ["explore", "table3", "traces", "engines"]
         .into_iter()
         .chain(engines)
         .collect()
@@ -41,10 +52,22 @@ fn table_names() -> Vec<&'static str> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Some(Command::Generate(generate)) = &arguments.command {
-        return write_trace::run(generate);
+    let done = match &arguments.command {
+        Some(Command::Generate(generate)) => write_trace::run(generate),
+        Some(Command::OnePass(pass)) => traces::one_pass(pass),
+        None => print(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
     }
-    let chosen = arguments.tables;
+}
+
+fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let chosen = &arguments.tables;
     let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
     if wanted("explore") {
         explore::print();
@@ -52,10 +75,15 @@ fn main() -> ExitCode {
     if wanted("table3") {
         table3::print();
     }
+    if wanted("traces")
+        && let Some(preset) = Preset::named(&arguments.preset)
+    {
+        traces::print(preset)?;
+    }
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {
             print();
         }
     }
-    ExitCode::SUCCESS
+    Ok(())
 }

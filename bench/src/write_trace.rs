@@ -1,14 +1,12 @@
 //! The command that writes a generated trace into a file.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use deadheat_model::{Event, Legend, Op};
+use deadheat_trace::{TraceError, WINDOW};
 use thiserror::Error;
 
-use crate::generate::{self, Shape, ShapeError};
+use crate::generate::{Shape, ShapeError, generate};
 use crate::presets::{PRESETS, Preset};
 
 /// Make a trace of threads, of a given shape
@@ -61,29 +59,23 @@ pub struct Arguments {
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
 
-    /// The file to write
-    #[arg(short, long, value_name = "FILE.std")]
+    /// The file to write: .dht, .std or .csv
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 
 /// Why there is no file.
 #[derive(Debug, Error)]
-enum Failure {
-    #[error(transparent)]
+#[error(transparent)]
+#[allow(missing_docs)]
+pub enum Failure {
     Shape(#[from] ShapeError),
-    #[error("{0}: {1}")]
-    Write(String, io::Error),
+    Trace(#[from] TraceError),
 }
 
 /// Writes the file.
-pub fn run(arguments: &Arguments) -> ExitCode {
-    match write(&arguments.shape(), &arguments.output) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("error: {failure}");
-            ExitCode::from(2)
-        }
-    }
+pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    Ok(write(&arguments.shape(), &arguments.output)?)
 }
 
 impl Arguments {
@@ -122,31 +114,51 @@ impl Arguments {
     }
 }
 
-fn write(shape: &Shape, path: &Path) -> Result<(), Failure> {
-    let events = generate::generate(*shape)?;
+/// Writes the trace of that shape into a file, whose name says its format.
+pub fn write(shape: &Shape, path: &Path) -> Result<(), Failure> {
+    let mut events = generate(*shape)?;
     let legend = shape.legend();
-    let written =
-        File::create(path).and_then(|file| write_std(events, &legend, BufWriter::new(file)));
-    written.map_err(|error| Failure::Write(path.display().to_string(), error))
+    let mut window = Vec::with_capacity(WINDOW);
+    deadheat_trace::write(path, |sink| {
+        loop {
+            window.clear();
+            window.extend(events.by_ref().take(WINDOW));
+            if window.is_empty() {
+                return Ok(());
+            }
+            sink(&window, &legend)?;
+        }
+    })?;
+    Ok(())
 }
 
-fn write_std(
-    events: impl Iterator<Item = Event>,
-    legend: &Legend,
-    mut out: impl Write,
-) -> io::Result<()> {
-    for event in events {
-        let (what, object) = match event.op() {
-            Op::Read(x, _) => ("r", legend.location(x)),
-            Op::Write(x) => ("w", legend.location(x)),
-            Op::Acquire(l) => ("acq", legend.lock(l)),
-            Op::Release(l) => ("rel", legend.lock(l)),
-            Op::Fork(t) => ("fork", legend.strand(t)),
-            Op::Join(t) => ("join", legend.strand(t)),
-            op => unreachable!("{op:?} is not generated"),
-        };
-        let (thread, site) = (legend.strand(event.strand()), legend.site(event.site()));
-        writeln!(out, "{thread}|{what}({object})|{site}")?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_was_generated() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let preset = Preset::named("moldyn").expect("a preset");
+        let shape = preset.shape(1);
+        let path = directory.path().join("trace.dht");
+        write(&shape, &path).expect("a file");
+        let source = deadheat_trace::open(&path).expect("a trace");
+        let trace = source.read_all().expect("a trace");
+        let generated = generate(shape).expect("a possible shape");
+        assert!(generated.eq(trace.events));
+        assert_eq!(trace.legend, shape.legend());
     }
-    out.flush()
+
+    #[test]
+    fn text_has_the_names_that_rapid_gives() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let preset = Preset::named("account").expect("a preset");
+        let path = directory.path().join("trace.std");
+        write(&preset.shape(1), &path).expect("a file");
+        let text = std::fs::read_to_string(&path).expect("text");
+        assert!(text.starts_with("T0|w(V0)|2\n"), "{text}");
+        assert!(text.contains("\nT1|acq(L"), "{text}");
+        assert!(text.ends_with("\nT0|join(T2)|1\n"), "{text}");
+    }
 }
