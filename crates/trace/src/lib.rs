@@ -37,7 +37,7 @@ mod vocabulary;
 
 pub use error::{BlockProblem, HeaderProblem, LineProblem, MAX_NAME, TraceError};
 pub use source::{Format, Sink, Source, Window, convert, open, save, write};
-pub use vocabulary::Table;
+pub use vocabulary::{Table, word};
 
 /// How many events are handed over at a time: 1 MiB of them, which stays in a core's own cache.
 pub const WINDOW: usize = 64 << 10;
