@@ -21,6 +21,7 @@
 mod code;
 mod due;
 mod heap;
+mod layout;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use thiserror::Error;
 use code::{Code, Procedure, Step};
 use due::Due;
 use heap::{FIELDS, Heap};
+use layout::Layout;
 
 /// What a trace should be like.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -221,17 +223,8 @@ pub struct Generator {
     rng: Rng,
     code: Code,
     phase: Phase,
-    /// What all threads read.
-    shared: Heap,
-    /// By thread: what is its own.
-    own: Vec<Heap>,
-    /// By lock: what it protects.
-    protected: Vec<Heap>,
-    /// The first variable of the first cell; see [`Generator::cell_variable`].
-    first_in_cells: u64,
+    layout: Layout,
     cells: Vec<Cell>,
-    first_racy: u64,
-    racy: u64,
     /// How many times a racy procedure has been planned.
     races: u64,
     /// A racy variable and who used it: whoever comes next uses it, too.
@@ -260,84 +253,39 @@ pub struct Generator {
 /// The trace of that shape.
 pub fn generate(shape: Shape) -> Result<Generator, ShapeError> {
     shape.check()?;
-    let threads = u64::from(shape.threads);
-    let locks = u64::from(shape.locks);
-    let variables = shape.variables;
-    let together = threads > 1;
-
-    let racy = if together && shape.racy_share > 0.0 {
-        let accesses = (shape.racy_share * shape.accesses()) as u64;
-        (accesses / (2 * RACES_EACH)).clamp(1, (variables / 20).max(1))
-    } else {
-        0
-    };
-    let racy = racy.min(variables);
-    let rest = variables - racy;
-    let shared = if together {
-        let share = SHARED * rest.min(shape.events - 2 * shape.forks()) as f64;
-        share as u64
-    } else {
-        0
-    };
-    let in_sections = match locks {
-        0 => 0,
-        _ => ((rest as f64 * PROTECTED) as u64).max(locks.min(rest / 2)),
-    };
-    let cells = if together {
-        (in_sections / 10).min(CELLS)
-    } else {
-        0
-    };
-    let in_cells = cells * (FIELDS + 1);
-    let protected = in_sections - in_cells;
-    let own = rest - shared - in_sections;
-
-    let first_protected = shared + own;
-    let own_share = 1.0 - SHARED - PROTECTED - shape.racy_share;
-    let share =
-        |thread: u64| shared + (u128::from(own) * u128::from(thread) / u128::from(threads)) as u64;
-    // Locks are taken by the square of a random number (see `pick_lock`), so this gives each as
-    // many variables as it is taken times.
-    let each = u64::from(protected >= locks);
-    let uneven = (protected - each * locks) as f64;
-    let bound = |lock: u64| {
-        let part = uneven * (lock as f64 / locks as f64).sqrt();
-        first_protected + each * lock + part as u64
-    };
+    let layout = Layout::new(&shape);
+    let accesses = shape.accesses();
+    let own_share = (1.0 - SHARED - PROTECTED - shape.racy_share).max(0.0);
+    let variables = |heaps: &[Heap]| heaps.iter().map(Heap::variables).sum();
+    let each = shape.events / u64::from(shape.threads);
     Ok(Generator {
         rng: Rng::with_seed(shape.seed),
-        code: Code::new(shape.sites, shape.read_share_of_uses(), racy > 0),
+        code: Code::new(shape.sites, shape.read_share_of_uses(), layout.racy > 0),
         phase: Phase::Writing(0),
-        shared: Heap::full(0, shared),
-        own: (0..threads)
-            .map(|thread| Heap::new(share(thread), share(thread + 1)))
-            .collect(),
-        protected: (0..locks)
-            .map(|lock| Heap::new(bound(lock), bound(lock + 1)))
-            .collect(),
-        first_in_cells: first_protected + protected,
-        cells: vec![Cell::New; cells as usize],
-        first_racy: variables - racy,
-        racy,
+        cells: vec![Cell::New; layout.cells as usize],
         races: 0,
         dare: None,
-        threads: (0..threads).map(|_| Thread::default()).collect(),
+        threads: (0..shape.threads).map(|_| Thread::default()).collect(),
         running: (0..shape.threads).collect(),
         turn: 0,
         left: 0,
-        mean_turn: (shape.events / threads / 8).clamp(1, TURN.into()) as u32,
-        longest: (shape.events / threads / 2).clamp(1, LONGEST),
-        holders: vec![None; locks as usize],
+        mean_turn: (each / 8).clamp(1, TURN.into()) as u32,
+        longest: (each / 2).clamp(1, LONGEST),
+        holders: vec![None; shape.locks as usize],
         locks_used: 0,
-        own_due: Due::new(own, own_share.max(0.0) * shape.accesses()),
-        protected_due: Due::new(protected, PROTECTED * shape.accesses()),
-        locks_due: Due::new(locks, shape.sync_share * shape.events as f64 / 2.0),
+        own_due: Due::new(variables(&layout.own), own_share * accesses),
+        protected_due: Due::new(variables(&layout.protected), PROTECTED * accesses),
+        locks_due: Due::new(
+            shape.locks.into(),
+            shape.sync_share * shape.events as f64 / 2.0,
+        ),
         planned: Planned {
-            events: 2 * shape.forks() + shared,
+            events: 2 * shape.forks() + layout.shared.variables(),
             ..Planned::default()
         },
         piece: Vec::with_capacity(PIECE + 2 * TURN as usize),
         given: 0,
+        layout,
         shape,
     })
 }
@@ -363,8 +311,8 @@ impl Generator {
         self.given = 0;
         while self.piece.len() < PIECE {
             match self.phase {
-                Phase::Writing(n) if n < self.shared.variables() => {
-                    let (variable, step) = (self.shared.nth(n), n as usize);
+                Phase::Writing(n) if n < self.layout.shared.variables() => {
+                    let (variable, step) = (self.layout.shared.nth(n), n as usize);
                     let site = self.code.shared_maker.step(step).site;
                     self.piece.push(write(0, variable, site));
                     self.phase = Phase::Writing(n + 1);
@@ -458,11 +406,13 @@ impl Generator {
         let events = (planned.events + 1) as f64;
         let accesses = events - planned.syncs as f64;
         let dared = self.dare.is_some_and(|(_, by)| by != thread);
-        let own = self.own[thread as usize].variables() > 0;
-        let shared = self.shared.variables() > 0;
+        let own = self.layout.own[thread as usize].variables() > 0;
+        let shared = self.layout.shared.variables() > 0;
         let locks = self.shape.locks > 0 && self.shape.sync_share > 0.0 && room >= 2;
 
-        if self.racy > 0 && (dared || (planned.racy as f64) < self.shape.racy_share * accesses) {
+        if self.layout.racy > 0
+            && (dared || (planned.racy as f64) < self.shape.racy_share * accesses)
+        {
             self.race(thread, room, plan);
         } else if locks && (planned.syncs as f64) < self.shape.sync_share * events {
             if !self.hand_over(thread, room, plan) {
@@ -483,7 +433,7 @@ impl Generator {
     /// Loops over the thread's own objects: about that many accesses, and no more than fit.
     fn use_own(&mut self, thread: u32, uses: usize, limit: usize, plan: &mut Vec<Event>) {
         self.own_due.pass(uses);
-        let heap = &mut self.own[thread as usize];
+        let heap = &mut self.layout.own[thread as usize];
         let end = limit.min(plan.len() + uses);
         while plan.len() < end {
             if let Some(object) = heap.make(&mut self.own_due) {
@@ -500,9 +450,9 @@ impl Generator {
     fn read_shared(&mut self, thread: u32, room: usize, plan: &mut Vec<Event>) {
         let end = self.rng.usize(2..16).min(room);
         while plan.len() < end {
-            let object = self.shared.pick(&mut self.rng);
+            let object = self.layout.shared.pick(&mut self.rng);
             let procedure = Code::one_of(&self.code.shared, object, self.rng.bool());
-            access(thread, &self.shared, object, procedure, end, plan);
+            access(thread, &self.layout.shared, object, procedure, end, plan);
         }
         self.planned.shared += plan.len() as u64;
     }
@@ -518,9 +468,9 @@ impl Generator {
         let sync_share = self.shape.sync_share;
         let mean = (2.0 * PROTECTED * (1.0 - sync_share) / sync_share).min(40.0);
         let uses = (self.rng.f64() * (2.0 * mean + 1.0)) as usize;
-        if self.protected[lock as usize].variables() > 0 {
+        if self.layout.protected[lock as usize].variables() > 0 {
             self.use_protected(thread, lock, uses, limit - 1, plan);
-        } else if self.own[thread as usize].variables() > 0 {
+        } else if self.layout.own[thread as usize].variables() > 0 {
             self.use_own(thread, uses, limit - 1, plan);
         }
 
@@ -543,7 +493,7 @@ impl Generator {
         plan: &mut Vec<Event>,
     ) {
         self.protected_due.pass(uses);
-        let heap = &mut self.protected[lock as usize];
+        let heap = &mut self.layout.protected[lock as usize];
         let end = limit.min(plan.len() + uses);
         while plan.len() < end {
             if let Some(object) = heap.make(&mut self.protected_due) {
@@ -637,27 +587,27 @@ impl Generator {
     /// Of a cell, variable 0 is the slot, which its lock protects; the others are the object that is
     /// handed over.
     fn cell_variable(&self, cell: usize, n: u64) -> u64 {
-        self.first_in_cells + cell as u64 * (FIELDS + 1) + n
+        self.layout.first_in_cells + cell as u64 * (FIELDS + 1) + n
     }
 
     /// Touches a variable that nothing protects, or that somebody else forgets to protect. Half of
     /// the time, the next thread that comes along does so, too: such pairs have little between
     /// them, others much.
     fn race(&mut self, thread: u32, room: usize, plan: &mut Vec<Event>) {
-        let seen = (self.races / RACES_EACH + 1).min(self.racy);
+        let seen = (self.races / RACES_EACH + 1).min(self.layout.racy);
         let n = match self.dare.take_if(|(_, by)| *by != thread) {
             Some((n, _)) => n,
             None => {
                 let n = match self.rng.u8(..4) {
                     0 => self.rng.u64(..seen),
-                    _ => self.races / RACES_EACH % self.racy,
+                    _ => self.races / RACES_EACH % self.layout.racy,
                 };
                 self.dare = self.rng.bool().then_some((n, thread));
                 n
             }
         };
         self.races += 1;
-        let variable = self.first_racy + n;
+        let variable = self.layout.first_racy + n;
         let family = self.code.racy[n as usize % self.code.racy.len()];
         match self.rng.u8(..3) {
             0 if room >= 2 => {

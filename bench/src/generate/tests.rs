@@ -292,7 +292,7 @@ struct Counts {
 
 fn counts(shape: Shape) -> Counts {
     let trace = generate(shape).expect("a possible shape");
-    let first_racy = trace.first_racy;
+    let first_racy = trace.layout.first_racy;
     let mut counts = Counts::default();
     for event in trace {
         counts.events += 1.0;
@@ -384,7 +384,7 @@ fn a_long_preset_has_some_tens_of_racy_pairs_of_sites() {
         let preset = Preset::named(name).expect("a preset");
         let shape = preset.shape(1);
         let trace = generate(shape).expect("a possible shape");
-        let first_racy = trace.first_racy;
+        let first_racy = trace.layout.first_racy;
         let can_race = |access: Access| access.location.0 >= first_racy;
         let events: Vec<Event> = trace
             .filter(|event| event.access().is_none_or(can_race))
