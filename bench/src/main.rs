@@ -1,17 +1,73 @@
-//! Measures, and prints tables (`make bench`).
-//!
-//! Arguments choose tables: `explore`, `table3`, `engines` (all of the engines'), or one of
-//! these by its name.
+//! Measures, and prints tables (`make bench`); or makes a trace to measure with.
 
 mod engines;
 mod explore;
+mod generate;
 mod kernels;
+mod presets;
 mod programs;
 mod recording;
 mod table3;
+mod traces;
+mod write_trace;
 
-fn main() {
-    let chosen: Vec<String> = std::env::args().skip(1).collect();
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use presets::{PRESETS, Preset};
+
+/// Measures, and prints tables
+#[derive(Parser)]
+#[command(name = "deadheat-bench", args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Which tables to print [default: all]; "engines" are all of the engines'
+    #[arg(value_name = "TABLE", value_parser = table_names())]
+    tables: Vec<String>,
+
+    /// The trace that the table "traces" is about
+    #[arg(long, value_name = "NAME", default_value = "3m")]
+    #[arg(value_parser = PRESETS.map(|preset| preset.name))]
+    preset: String,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Generate(write_trace::Arguments),
+    #[command(hide = true)]
+    OnePass(traces::OnePass),
+}
+
+fn table_names() -> Vec<&'static str> {
+    let engines = engines::TABLES.iter().map(|&(name, _)| name);
+    ["explore", "table3", "traces", "engines"]
+        .into_iter()
+        .chain(engines)
+        .collect()
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.command {
+        Some(Command::Generate(generate)) => write_trace::run(generate),
+        Some(Command::OnePass(pass)) => traces::one_pass(pass),
+        None => print(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let chosen = &arguments.tables;
     let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
     if wanted("explore") {
         explore::print();
@@ -19,9 +75,15 @@ fn main() {
     if wanted("table3") {
         table3::print();
     }
+    if wanted("traces")
+        && let Some(preset) = Preset::named(&arguments.preset)
+    {
+        traces::print(preset)?;
+    }
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {
             print();
         }
     }
+    Ok(())
 }

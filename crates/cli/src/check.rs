@@ -1,10 +1,9 @@
 //! `deadheat check`: is this `.tp` program safe?
 
 use std::fs;
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use deadheat_lang::syntax::MAX_SOURCE_BYTES;
@@ -15,11 +14,11 @@ use deadheat_model::{Construct, SourcePosition};
 use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
 use deadheat_offline::{Engine, EngineError};
 use deadheat_report::{CheckReport, Renderer};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thiserror::Error;
 
 use crate::graph::{CannotDraw, GraphFile};
 use crate::output::{complain, complain_of, print};
+use crate::progress::{is_long, progress_bar};
 
 /// Check .tp programs for races
 ///
@@ -316,26 +315,13 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
     Ok((report, shown))
 }
 
-/// A progress bar, on a terminal.
-fn progress_bar(most: u64, style: &str) -> ProgressBar {
-    let target = match std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(most), target);
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
-    bar
-}
-
 /// Visits every order of sections, with a progress bar if it takes long enough to want one.
 fn all_orders(program: &Program, arguments: &Arguments) -> Result<Orders, EngineError> {
     let (steps, most) = (arguments.max_steps, arguments.max_orders);
     let style = "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
     let bar = progress_bar(most, style);
     let orders = orders::all_orders(program, steps, most, |progress| {
-        if bar.elapsed() > Duration::from_millis(500) {
+        if is_long(&bar) {
             bar.set_position(progress.visited);
             bar.set_message(format!("{} to be tried", progress.pending));
         }
@@ -354,7 +340,7 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
         ..ExploreOptions::default()
     };
     let exploration = program.explore(&options, |progress| {
-        if bar.elapsed() > Duration::from_millis(500) {
+        if is_long(&bar) {
             bar.set_position(progress.states);
             bar.set_message(format!("{} steps deep", progress.depth));
         }

@@ -1,8 +1,11 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod check;
+mod convert;
 mod graph;
 mod output;
+mod progress;
+mod stats;
 
 use std::process::ExitCode;
 
@@ -27,6 +30,8 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Convert(convert::Arguments),
+    Stats(stats::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -34,5 +39,7 @@ fn main() -> ExitCode {
     arguments.color.apply();
     match arguments.command {
         Command::Check(check) => check::run(&check, arguments.quiet),
+        Command::Convert(convert) => convert::run(&convert, arguments.quiet),
+        Command::Stats(stats) => stats::run(&stats, arguments.quiet),
     }
 }

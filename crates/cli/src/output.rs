@@ -53,3 +53,19 @@ pub fn complain(text: &str) {
 pub fn complain_of(error: impl std::fmt::Display) {
     complain(&format!("\x1b[1;31merror\x1b[0m: {error}\n"));
 }
+
+/// One line about something that the user should know, though the work goes on.
+pub fn warn_of(warning: impl std::fmt::Display) {
+    complain(&format!("\x1b[1;33mwarning\x1b[0m: {warning}\n"));
+}
+
+/// A name that comes from a file, fit for a terminal: without control characters, and not too long.
+pub fn shown(name: &str) -> String {
+    const LONGEST: usize = 100;
+    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut shown: String = name.chars().take(LONGEST).map(plain).collect();
+    if name.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}

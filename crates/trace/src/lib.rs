@@ -3,7 +3,7 @@
 //! [`open`] gives a [`Source`] for a trace in any format: deadheat's own (`.dht`, module [`dht`]), RAPID's
 //! STD and CSV ([`text`]). A source hands over its events in windows, in the order in which they
 //! happened, or the whole [`Trace`](deadheat_model::Trace) at once. [`save`] writes a trace that is in
-//! memory, [`convert`] one that need not be. A recorder writes with [`dht::Writer`].
+//! memory, [`convert`] and [`write()`] one that need not be. A recorder writes with [`dht::Writer`].
 //!
 //! Guarantee: what is read is what was written, or an error that names the line or the block; no input
 //! makes a reader panic, or use more memory than its names, a window and a bounded number of blocks
@@ -36,8 +36,8 @@ pub mod text;
 mod vocabulary;
 
 pub use error::{BlockProblem, HeaderProblem, LineProblem, MAX_NAME, TraceError};
-pub use source::{Format, Source, Window, convert, open, save};
-pub use vocabulary::Table;
+pub use source::{Format, Sink, Source, Window, convert, open, save, write};
+pub use vocabulary::{Table, word};
 
 /// How many events are handed over at a time: 1 MiB of them, which stays in a core's own cache.
 pub const WINDOW: usize = 64 << 10;

@@ -264,11 +264,11 @@ pub fn convert(
 }
 
 /// Takes some events and the legend to them.
-type Sink<'a> = &'a mut dyn FnMut(&[Event], &Legend) -> Result<(), TraceError>;
+pub type Sink<'a> = &'a mut dyn FnMut(&[Event], &Legend) -> Result<(), TraceError>;
 
-/// Writes what `feed` feeds it with. The file is there when all has been written, not before, so that a
+/// Writes what `feed` feeds it with, to a file whose name says its format. The file is there when all has been written, not before, so that a
 /// trace can replace itself.
-fn write(
+pub fn write(
     path: &Path,
     feed: impl FnOnce(Sink<'_>) -> Result<(), TraceError>,
 ) -> Result<(), TraceError> {

@@ -181,6 +181,12 @@ pub(crate) static WORDS: &[Word] = words! {
     "free" Takes::Number, |r| Op::Free(Region(r));
 };
 
+/// The word for what an event does, as in STD and CSV.
+pub fn word(event: &Event) -> &'static str {
+    let (code, detail, _) = event.to_parts();
+    word_of(code, detail).word
+}
+
 /// The word of an operation, by its code and detail as [`Event::to_parts`] gives them.
 pub(crate) fn word_of(code: u8, detail: u8) -> &'static Word {
     &WORDS[BY_PARTS[code as usize][detail as usize] as usize]

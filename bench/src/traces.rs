@@ -1,0 +1,180 @@
+//! What a trace costs on disk, and what it costs to go through it.
+//!
+//! A time is the best of five passes over the file, which is in the system's cache from the second
+//! on. Memory is the peak resident set of a process of its own that makes one pass and nothing else
+//! (Linux only); what an engine needs is that less what decoding alone needs, so that the mapped file,
+//! which is part of both, does not count.
+
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use deadheat_offline::{Method, Recorded, Wanted};
+use deadheat_trace::{Source, TraceError};
+
+use crate::generate::generate;
+use crate::presets::Preset;
+use crate::write_trace;
+
+/// Something that goes through a trace.
+#[derive(Clone, Copy)]
+enum Pass {
+    /// What all others are compared with.
+    Decoding,
+    /// Reading all of it into memory.
+    Reading,
+    Engine(Method),
+}
+
+impl Pass {
+    fn all() -> impl Iterator<Item = Pass> {
+        let engines = Method::ALL.into_iter().map(Pass::Engine);
+        [Pass::Decoding, Pass::Reading].into_iter().chain(engines)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Pass::Decoding => "decoding",
+            Pass::Reading => "reading",
+            Pass::Engine(method) => method.name(),
+        }
+    }
+
+    /// Goes through a trace, and gives how many races were found.
+    fn run(self, source: &Source) -> Result<usize, Box<dyn Error>> {
+        match self {
+            Pass::Decoding => decode(source)?,
+            Pass::Reading => drop(black_box(source.read_all()?)),
+            Pass::Engine(method) => {
+                let trace;
+                let recorded = match method.needs_memory() {
+                    true => {
+                        trace = source.read_all()?;
+                        Recorded::InMemory(&trace)
+                    }
+                    false => Recorded::OnDisk(source),
+                };
+                let found = method.analyze(recorded, Wanted::default(), &|_, _| {})?;
+                return Ok(found.races.len());
+            }
+        }
+        Ok(0)
+    }
+}
+
+const RUNS: usize = 5;
+
+/// The arguments of the process that makes one pass.
+#[derive(clap::Args)]
+pub struct OnePass {
+    name: String,
+    file: PathBuf,
+}
+
+/// Makes one pass, and prints how many KiB were resident at most.
+pub fn one_pass(arguments: &OnePass) -> Result<(), Box<dyn Error>> {
+    let pass = Pass::all().find(|pass| pass.name() == arguments.name);
+    let pass = pass.ok_or_else(|| format!("there is no pass called {}", arguments.name))?;
+    pass.run(&deadheat_trace::open(&arguments.file)?)?;
+    let status = fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    println!("{}", peak.ok_or("no VmHWM in /proc/self/status")?);
+    Ok(())
+}
+
+/// Prints the table.
+pub fn print(preset: Preset) -> Result<(), Box<dyn Error>> {
+    let shape = preset.shape(0);
+    let events = shape.events as f64;
+    println!("\nA trace of {} events ({})", shape.events, preset.name);
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("trace.dht");
+    let generating = time(|| {
+        let sites = generate(shape)?.map(|event| u64::from(event.site().0));
+        black_box(sites.sum::<u64>());
+        Ok(())
+    })?;
+    let writing = time(|| Ok(write_trace::write(&shape, &path)?))?;
+    let source = deadheat_trace::open(&path)?;
+    let bytes = source.bytes() as f64;
+    println!("{:<34} {:>9.2} ns/event", "made in", generating / events);
+    println!(
+        "{:<34} {:>9.2} ns/event",
+        "made and written in",
+        writing / events
+    );
+    println!("{:<34} {:>9.2} bytes/event", "on disk", bytes / events);
+
+    println!(
+        "{:<34} {:>9} {:>11} {:>10} {:>15} {:>7}",
+        "", "ns/event", "× decoding", "peak MiB", "own bytes/event", "races"
+    );
+    let mut decoding = None;
+    for pass in Pass::all() {
+        let mut shortest = f64::INFINITY;
+        let mut races = 0;
+        for _ in 0..RUNS {
+            let took = time(|| {
+                races = pass.run(&source)?;
+                Ok(())
+            })?;
+            shortest = shortest.min(took);
+        }
+        let peak = peak(pass, &path);
+        let &mut (base, least) = decoding.get_or_insert((shortest, peak));
+        let own = peak.zip(least).map(|(peak, least)| (peak - least) / events);
+        println!(
+            "{:<34} {:>9.2} {:>11.2} {:>10} {:>15} {:>7}",
+            pass.name(),
+            shortest / events,
+            shortest / base,
+            shown(peak.map(|peak| peak / f64::from(1 << 20))),
+            shown(own),
+            races,
+        );
+    }
+    if preset.name != "100m" {
+        println!("A longer one: deadheat-bench traces --preset 100m");
+    }
+    Ok(())
+}
+
+/// Reads every event, and does next to nothing with it.
+fn decode(source: &Source) -> Result<(), TraceError> {
+    let mut sum = 0_u64;
+    let _ = source.for_each(|window| {
+        for event in window.events {
+            let access = event.access().map_or(0, |access| access.location.0);
+            sum = sum.wrapping_add(access ^ u64::from(event.site().0));
+        }
+        ControlFlow::<()>::Continue(())
+    })?;
+    black_box(sum);
+    Ok(())
+}
+
+/// How many ns it takes.
+fn time(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let start = Instant::now();
+    run()?;
+    Ok(start.elapsed().as_nanos() as f64)
+}
+
+/// How many bytes are resident at most in a process that makes the pass; `None` where the system does
+/// not tell.
+fn peak(pass: Pass, path: &Path) -> Option<f64> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["one-pass", pass.name()]).arg(path);
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let kib: f64 = text.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024.0)
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or("–".to_string(), |value| format!("{value:.1}"))
+}

@@ -1,0 +1,201 @@
+//! `deadheat convert` and `deadheat stats` as a user meets them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{deadheat, stderr, stdout};
+use serde_json::{Value, json};
+
+const RUN: &str = "\
+# two threads, one lock
+main|fork(T1)|10
+main|acq(l)|11
+main|w(x)|12
+main|r(x)|13
+main|w(y)|14
+main|rel(l)|15
+T1|acq(l)|20
+T1|w(x)|21
+T1|rel(l)|22
+T1|r(x)|21
+T1|req(l)|23
+T1|acq(l)|23
+main|join(T1)|
+";
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn convert(from: &Path, to: &Path) {
+    let output = deadheat(&["convert", &text(from), &text(to)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
+}
+
+fn stats(path: &Path) -> Value {
+    let output = deadheat(&["stats", "--json", &text(path)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_trace_goes_through_every_format_and_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::write(at("a.std"), RUN).unwrap();
+    convert(&at("a.std"), &at("b.dht"));
+    convert(&at("b.dht"), &at("c.csv"));
+    convert(&at("c.csv"), &at("d.std"));
+    let comment = RUN.find('\n').unwrap() + 1;
+    assert_eq!(fs::read_to_string(at("d.std")).unwrap(), RUN[comment..]);
+    let csv = fs::read_to_string(at("c.csv")).unwrap();
+    assert!(
+        csv.starts_with("thread,op,target,loc\nmain,fork,T1,10\n"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn stats_tell_what_is_in_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::write(at("a.std"), RUN).unwrap();
+    convert(&at("a.std"), &at("b.dht"));
+    let mut of_dht = stats(&at("b.dht"));
+    let mut of_std = stats(&at("a.std"));
+    assert_eq!(of_std["bytes"], RUN.len());
+    assert_eq!(of_dht["format"], "dht");
+    for name in ["trace", "format", "bytes", "bytes_per_event"] {
+        for report in [&mut of_dht, &mut of_std] {
+            report.as_object_mut().unwrap().remove(name).unwrap();
+        }
+    }
+    assert_eq!(of_dht, of_std);
+    assert_eq!(
+        of_std,
+        json!({
+            "events": 13,
+            "kinds": {"acq": 3, "rel": 2, "r": 2, "w": 3, "fork": 1, "join": 1, "req": 1},
+            "threads": [
+                {"thread": "main", "events": 7, "first": 1, "last": 13},
+                {"thread": "T1", "events": 6, "first": 7, "last": 12},
+            ],
+            "variables": 2, "locks": 1, "semaphores": 0, "event_variables": 0, "barriers": 0,
+            "locs": 11,
+            "hottest_variables": [{"variable": "x", "events": 4}, {"variable": "y", "events": 1}],
+            "hottest_locs": of_std["hottest_locs"],
+            "longest_sections": [
+                {"lock": "l", "thread": "main", "events": 3, "first": 2, "last": 6},
+                {"lock": "l", "thread": "T1", "events": 1, "first": 7, "last": 9},
+            ],
+            "sections": 2, "sections_not_left": 1, "damage": null,
+        })
+    );
+    let locs = of_std["hottest_locs"].as_array().unwrap();
+    assert_eq!(locs.len(), 10);
+    assert_eq!(
+        locs[..2],
+        [
+            json!({"loc": "21", "events": 2}),
+            json!({"loc": "23", "events": 2})
+        ]
+    );
+    let shown = stdout(&deadheat(&["stats", &text(&at("a.std"))]));
+    for part in [
+        "13 events, ",
+        "2 threads, 2 variables, 1 locks, 11 places in the source",
+        "  3  l held by main, events 2 to 6",
+        "1 critical sections are not left",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn a_recording_that_broke_off_can_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let lines: String = (0..200_000)
+        .map(|n| format!("T{}|w(x{})|{}\n", n % 3, n % 100, n % 7))
+        .collect();
+    fs::write(at("a.std"), lines).unwrap();
+    convert(&at("a.std"), &at("b.dht"));
+    let whole = fs::read(at("b.dht")).unwrap();
+    // Through the index, into the last block of events.
+    fs::write(at("b.dht"), &whole[..whole.len() - 500]).unwrap();
+    let output = deadheat(&["convert", &text(&at("b.dht")), &text(&at("c.dht"))]);
+    assert_eq!(output.status.code(), Some(0));
+    let warning = stderr(&output);
+    assert!(warning.contains("warning: "), "{warning}");
+    assert!(warning.contains("events are kept, at least"), "{warning}");
+    let (cut, kept) = (stats(&at("b.dht")), stats(&at("c.dht")));
+    assert_eq!(kept["damage"], Value::Null);
+    assert_eq!(cut["damage"]["kept"], kept["events"]);
+    let (kept, lost) = (
+        kept["events"].as_u64().unwrap(),
+        cut["damage"]["lost"].as_u64().unwrap(),
+    );
+    assert!(kept > 190_000 && kept + lost <= 200_000, "{kept} {lost}");
+}
+
+#[test]
+fn what_is_no_trace_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| text(&directory.path().join(name));
+    fs::write(at("bad.std"), "T|w(x)|1\nT|jump(x)|2\n").unwrap();
+    fs::write(at("bad.csv"), "thread,op,target,loc\nT,w\n").unwrap();
+    fs::write(at("bad.dht"), "T|w(x)|1\n").unwrap();
+    fs::write(at("good.log"), "T|w(x)|1\n").unwrap();
+    fs::write(at("bad.log"), "hello\n").unwrap();
+    let long = "x".repeat(1_000_000);
+    fs::write(at("long.std"), format!("T|w({long})|1\n")).unwrap();
+    for (file, complaint) in [
+        (
+            "bad.std",
+            "line 2: there is no operation `jump`; there are r, w, acq, ",
+        ),
+        (
+            "bad.csv",
+            "line 2: `w` needs a target: the name of a variable: `T,w`",
+        ),
+        ("bad.dht", "this is not a .dht file"),
+        (
+            "bad.log",
+            "its name should end in .dht (deadheat's own format), .std or .csv",
+        ),
+        ("long.std", "line 1: this is longer than 524288 bytes"),
+        ("none.std", "cannot read"),
+        (".", "cannot read"),
+    ] {
+        let commands = [
+            vec!["stats".to_string(), at(file)],
+            vec!["convert".to_string(), at(file), at("out.dht")],
+        ];
+        for command in commands {
+            let output = deadheat(&command);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains(complaint), "{said}");
+            assert!(said.len() < 2000, "{said}");
+        }
+    }
+    let output = deadheat(&["stats", &at("good.log")]);
+    assert_eq!(output.status.code(), Some(0));
+    let output = deadheat(&["convert", &at("good.log"), &at("out.txt")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("its name should end in .dht"));
+}
+
+/// Names come from a file: what they do to a terminal is nothing.
+#[test]
+fn names_cannot_control_the_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = text(&directory.path().join("a.std"));
+    fs::write(&file, "T\u{1b}[31m|w(\u{1b}]0;x\u{7})|\u{1b}c\n").unwrap();
+    let shown = stdout(&deadheat(&["stats", "--color", "always", &file]));
+    assert!(shown.contains("T\u{fffd}[31m"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown}");
+}
