@@ -138,7 +138,7 @@ const CANNOT_RACE: u32 = u32::MAX;
 impl Collector {
     /// Before the first event of a trace with these names, in which some locations matter, and some of
     /// those can race.
-    pub fn new(legend: &Legend, matter: FixedBitSet, can_race: &FixedBitSet) -> Collector {
+    pub fn new(legend: &Legend, matter: &FixedBitSet, can_race: &FixedBitSet) -> Collector {
         let mut places = vec![CANNOT_RACE; legend.locations.len()];
         let mut groups = Vec::new();
         for x in can_race.ones() {

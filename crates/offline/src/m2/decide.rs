@@ -28,10 +28,8 @@
 
 use std::time::Instant;
 
-use rustc_hash::FxHashMap;
-
-use super::skeleton::{Cut, Link, NEVER, NOTHING, Section, Skeleton};
-use super::window::{Broken, Window};
+use super::skeleton::{Cut, Link, NEVER, NOTHING, Skeleton};
+use super::window::{Broken, KnownOrder, Memory, Window};
 
 /// What is known of two accesses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,12 +108,23 @@ enum Mend {
     Complete(Link),
 }
 
+/// A section, as far as it is in a set of events.
+struct PartOfSection {
+    acquire: Link,
+    release: Link,
+    is_complete: bool,
+    may_complete: bool,
+}
+
 /// What a broken rule asks for.
 enum Remedy {
     /// There is no other way.
     Forced(Mend),
     /// There are these ways, the first being that of the trace.
     Choice(Mend, Mend),
+    /// This is the way of the trace; whether there is another depends on an event before the window,
+    /// with this number.
+    OutOfSight(Mend, u32),
     /// There is no way at all.
     None,
 }
@@ -123,7 +132,7 @@ enum Remedy {
 /// Decides pairs of accesses of one trace.
 pub struct Decider<'a> {
     skeleton: &'a Skeleton,
-    search: Search,
+    memory: Memory,
 }
 
 /// A set of events and what is known of their order.
@@ -131,13 +140,30 @@ pub struct Decider<'a> {
 struct State {
     upto: Cut,
     before: u32,
-    orders: FxHashMap<Link, Vec<Link>>,
+    /// What was added: pairs of what comes before and what comes after.
+    orders: Vec<(Link, Link)>,
     chosen: bool,
+    /// Whether to take the way of the trace where another is out of sight, and whether that was done.
+    hasty: bool,
+    overlooked: bool,
 }
 
 impl State {
+    /// What is known contradicts itself.
+    fn contradiction(&self) -> Attempt {
+        match self.chosen {
+            true => self.open(),
+            false => Attempt::Contradiction,
+        }
+    }
+
+    fn open(&self) -> Attempt {
+        let overlooked = self.overlooked;
+        Attempt::Open { overlooked }
+    }
+
     fn bytes(&self) -> u64 {
-        (self.upto.len() * size_of::<u32>() + self.orders.len() * 64) as u64
+        (self.upto.len() * size_of::<u32>() + self.orders.len() * size_of::<(Link, Link)>()) as u64
     }
 }
 
@@ -147,37 +173,57 @@ enum Attempt {
     /// What is known contradicts itself, and all of it is forced or tried both ways.
     Contradiction,
     /// It contradicts itself after a choice, or it took too long.
-    Open,
+    Open {
+        overlooked: bool,
+    },
 }
 
 impl<'a> Decider<'a> {
     /// Decides pairs of one trace.
-    pub fn new(skeleton: &'a Skeleton, search: Search) -> Decider<'a> {
-        Decider { skeleton, search }
+    pub fn new(skeleton: &'a Skeleton) -> Decider<'a> {
+        Decider {
+            skeleton,
+            memory: Memory::new(skeleton),
+        }
     }
 
     /// Decides whether two accesses of different strands race.
-    pub fn decide(&self, first: Link, second: Link, budget: &mut Budget) -> Decision {
+    pub fn decide(&mut self, pair: [Link; 2], search: Search, budget: &mut Budget) -> Decision {
         let mut upto = vec![0; self.skeleton.strands()];
-        self.skeleton.join(&mut upto, first.strand, first.index);
-        self.skeleton.join(&mut upto, second.strand, second.index);
-        let pair = [first, second];
+        for access in pair {
+            self.skeleton.join(&mut upto, access.strand, access.index);
+        }
         if !self.leaves_room(&upto, pair) {
             return Decision::NoRace;
         }
-        let state = State {
+        let hasty = State {
             before: u32::MAX,
             upto,
-            orders: FxHashMap::default(),
+            orders: Vec::new(),
             chosen: false,
+            hasty: true,
+            overlooked: false,
+        };
+        let careful = State {
+            hasty: false,
+            ..hasty.clone()
         };
         let mut others = Vec::new();
-        let mut next = Some(state);
+        match self.attempt(hasty, pair, Search::AsInTrace, budget, &mut others) {
+            Attempt::Found(found) => return Decision::Race(found),
+            Attempt::Contradiction => return Decision::NoRace,
+            Attempt::Open { overlooked } => {
+                if !overlooked && search == Search::AsInTrace {
+                    return Decision::Open;
+                }
+            }
+        }
+        let mut next = Some(careful);
         while let Some(state) = next {
-            match self.attempt(state, pair, budget, &mut others) {
+            match self.attempt(state, pair, search, budget, &mut others) {
                 Attempt::Found(found) => return Decision::Race(found),
                 Attempt::Contradiction => next = others.pop(),
-                Attempt::Open => return Decision::Open,
+                Attempt::Open { .. } => return Decision::Open,
             }
         }
         Decision::NoRace
@@ -190,9 +236,10 @@ impl<'a> Decider<'a> {
 
     /// Adds to what is known until a linear order breaks no rule. What was not chosen goes to `others`.
     fn attempt(
-        &self,
+        &mut self,
         mut state: State,
         pair: [Link; 2],
+        search: Search,
         budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
@@ -204,23 +251,21 @@ impl<'a> Decider<'a> {
             });
         };
         state.before = state.before.min(from);
+        let last = pair.map(|e| self.skeleton.number(e));
+        let last = last[0].max(last[1]);
         loop {
-            let contradiction = match state.chosen {
-                true => Attempt::Open,
-                false => Attempt::Contradiction,
-            };
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
             let waiting = others.iter().map(State::bytes).sum();
             if !budget.take(&window, waiting) {
-                return Attempt::Open;
+                return state.open();
             }
             let Some(order) = window.known_order() else {
-                return contradiction;
+                return state.contradiction();
             };
             let mut forced = Vec::new();
             let mut choice = None;
             'leaders: for leader in pair.map(|e| e.strand) {
-                let linear = window.max_min(&order, leader);
+                let linear = window.max_min(&order, leader, &mut self.memory);
                 if linear.broken.is_empty() {
                     return Attempt::Found(Reordering {
                         before: state.before,
@@ -229,15 +274,21 @@ impl<'a> Decider<'a> {
                     });
                 }
                 for broken in &linear.broken {
-                    // What is before the window has to be in it, to see what is known of it.
-                    if let Some(number) = self.reaches_back(broken, state.before) {
-                        state.before = number;
-                        (forced, choice) = (Vec::new(), None);
-                        break 'leaders;
-                    }
-                    match self.remedy(broken, &state.upto, pair, |a, b| order.before(a, b)) {
-                        Remedy::None => return contradiction,
+                    match self.remedy(broken, &state, pair, &order) {
+                        Remedy::None => return state.contradiction(),
                         Remedy::Forced(mend) => forced.push(mend),
+                        Remedy::OutOfSight(mend, _) if state.hasty => {
+                            state.chosen = true;
+                            state.overlooked = true;
+                            forced.push(mend);
+                        }
+                        Remedy::OutOfSight(_, number) => {
+                            // At least twice as much, so that it is not done too often.
+                            let twice = state.before.saturating_sub(last - state.before).max(1);
+                            state.before = number.min(twice);
+                            (forced, choice) = (Vec::new(), None);
+                            break 'leaders;
+                        }
                         Remedy::Choice(first, second) => {
                             choice.get_or_insert((first, second));
                         }
@@ -252,7 +303,7 @@ impl<'a> Decider<'a> {
                 let mut forced = forced.into_iter();
                 possible = forced.all(|mend| self.mend(&mut state, mend, pair));
             } else if let Some((first, second)) = choice {
-                match self.search {
+                match search {
                     Search::AsInTrace => state.chosen = true,
                     Search::Exact => {
                         let mut other = state.clone();
@@ -264,10 +315,7 @@ impl<'a> Decider<'a> {
                 possible = self.mend(&mut state, first, pair);
             }
             if !possible {
-                return match state.chosen {
-                    true => Attempt::Open,
-                    false => Attempt::Contradiction,
-                };
+                return state.contradiction();
             }
         }
     }
@@ -301,99 +349,131 @@ impl<'a> Decider<'a> {
         first
     }
 
-    /// The number of an event before the window that a broken rule is about.
-    fn reaches_back(&self, broken: &Broken, before: u32) -> Option<u32> {
-        let about = match *broken {
-            Broken::Read { observed, .. } => observed,
-            Broken::Lock { holder, .. } => holder,
-        };
-        if about == NOTHING {
-            return None;
-        }
-        let number = self.skeleton.number(about);
-        (number < before).then_some(number)
-    }
-
     /// What a broken rule asks for.
     fn remedy(
         &self,
         broken: &Broken,
-        upto: &[u32],
+        state: &State,
         pair: [Link; 2],
-        before: impl Fn(Link, Link) -> bool,
+        order: &KnownOrder,
     ) -> Remedy {
-        use Mend::*;
         match *broken {
             Broken::Read {
                 read,
                 observed,
                 seen,
-            } => {
-                if observed == NOTHING {
-                    // Nothing comes before the initial value.
-                    return match before(seen, read) {
-                        true => Remedy::None,
-                        false => Remedy::Forced(Order(read, seen)),
-                    };
-                }
-                let early = Order(seen, observed);
-                let late = Order(read, seen);
-                if before(seen, read) {
-                    Remedy::Forced(early)
-                } else if before(observed, seen) {
-                    Remedy::Forced(late)
-                } else if self.skeleton.number(seen) < self.skeleton.number(observed) {
-                    Remedy::Choice(early, late)
-                } else {
-                    Remedy::Choice(late, early)
-                }
-            }
+            } => self.for_read(read, observed, seen, state, order),
             Broken::Lock {
                 lock,
                 holder,
                 taker,
             } => {
-                let held = self.skeleton.section(lock, holder);
-                let taken = self.skeleton.section(lock, taker);
-                let ends = |section: Section| {
-                    let strand = section.strand as usize;
-                    let release = Link {
-                        strand: section.strand,
-                        index: section.release,
-                    };
-                    let complete = release.index != NEVER && release.index < upto[strand];
-                    // The racing strands end where they end.
-                    let may_end = complete
-                        || release.index != NEVER
-                            && pair.iter().all(|e| e.strand != section.strand);
-                    (complete, may_end, release)
-                };
-                let (held_complete, held_may_end, held_release) = ends(held);
-                let (taken_complete, taken_may_end, taken_release) = ends(taken);
-                // First come, first served; and the other way round.
-                let same = match held_complete {
-                    true => Order(held_release, taker),
-                    false => Complete(held_release),
-                };
-                let swapped = match taken_complete {
-                    true => Order(taken_release, holder),
-                    false => Complete(taken_release),
-                };
-                let can_same = held_may_end && !(taken_complete && before(taken_release, holder));
-                let can_swap = taken_may_end && !(held_complete && before(held_release, taker));
-                // One event of the first section before one of the second decides it.
-                let held_first =
-                    before(holder, taker) || taken_complete && before(holder, taken_release);
-                let taken_first =
-                    before(taker, holder) || held_complete && before(taker, held_release);
-                match (can_same && !taken_first, can_swap && !held_first) {
-                    (false, false) => Remedy::None,
-                    (true, false) => Remedy::Forced(same),
-                    (false, true) => Remedy::Forced(swapped),
-                    (true, true) if held.number < taken.number => Remedy::Choice(same, swapped),
-                    (true, true) => Remedy::Choice(swapped, same),
-                }
+                let holder = self.section(lock, holder, state, pair);
+                let taker = self.section(lock, taker, state, pair);
+                self.for_lock(holder, taker, state, order)
             }
+        }
+    }
+
+    /// A read sees another write than the one it observed.
+    fn for_read(
+        &self,
+        read: Link,
+        observed: Link,
+        seen: Link,
+        state: &State,
+        order: &KnownOrder,
+    ) -> Remedy {
+        let seen_is_first = order.before(seen, read);
+        let late = Mend::Order(read, seen);
+        if observed == NOTHING {
+            // Nothing comes before the initial value.
+            return match seen_is_first {
+                true => Remedy::None,
+                false => Remedy::Forced(late),
+            };
+        }
+        let early = Mend::Order(seen, observed);
+        let number = self.skeleton.number(observed);
+        if seen_is_first {
+            Remedy::Forced(early)
+        } else if observed.strand == seen.strand {
+            Remedy::Forced(if observed.index < seen.index {
+                late
+            } else {
+                early
+            })
+        } else if number < state.before {
+            Remedy::OutOfSight(late, number)
+        } else if order.before(observed, seen) {
+            Remedy::Forced(late)
+        } else if self.skeleton.number(seen) < number {
+            Remedy::Choice(early, late)
+        } else {
+            Remedy::Choice(late, early)
+        }
+    }
+
+    /// A lock is taken by a section while another one has it.
+    fn for_lock(
+        &self,
+        holder: PartOfSection,
+        taker: PartOfSection,
+        state: &State,
+        order: &KnownOrder,
+    ) -> Remedy {
+        // Whoever is first has to end before the other begins.
+        let first = |one: &PartOfSection, other: &PartOfSection| match one.is_complete {
+            true => Mend::Order(one.release, other.acquire),
+            false => Mend::Complete(one.release),
+        };
+        let same = first(&holder, &taker);
+        let swapped = first(&taker, &holder);
+        let number = self.skeleton.number(holder.acquire);
+        if number < state.before {
+            // What is not complete, and cannot be, has to come last.
+            let last = match holder.may_complete {
+                true => same,
+                false => swapped,
+            };
+            return match last {
+                Mend::Order(_, after) if after == holder.acquire => Remedy::Forced(last),
+                _ => Remedy::OutOfSight(last, number),
+            };
+        }
+        // One event of a section before one of the other decides it.
+        let is_first = |one: &PartOfSection, other: &PartOfSection| {
+            order.before(one.acquire, other.acquire)
+                || other.is_complete && order.before(one.acquire, other.release)
+        };
+        let can_stay = holder.may_complete && !is_first(&taker, &holder);
+        let can_swap = taker.may_complete && !is_first(&holder, &taker);
+        match (can_stay, can_swap) {
+            (false, false) => Remedy::None,
+            (true, false) => Remedy::Forced(same),
+            (false, true) => Remedy::Forced(swapped),
+            (true, true) if number < self.skeleton.number(taker.acquire) => {
+                Remedy::Choice(same, swapped)
+            }
+            (true, true) => Remedy::Choice(swapped, same),
+        }
+    }
+
+    /// How much of a section is in the set of events.
+    fn section(&self, lock: u32, acquire: Link, state: &State, pair: [Link; 2]) -> PartOfSection {
+        let release = Link {
+            index: self.skeleton.section(lock, acquire).release,
+            ..acquire
+        };
+        let ends = release.index != NEVER;
+        let is_complete = ends && release.index < state.upto[acquire.strand as usize];
+        // The racing strands end where they end.
+        let is_third = pair.iter().all(|e| e.strand != acquire.strand);
+        PartOfSection {
+            acquire,
+            release,
+            is_complete,
+            may_complete: is_complete || ends && is_third,
         }
     }
 
@@ -406,7 +486,7 @@ impl<'a> Decider<'a> {
                 before.index < after.index
             }
             Mend::Order(before, after) => {
-                state.orders.entry(after).or_default().push(before);
+                state.orders.push((before, after));
                 state.before = state.before.min(self.skeleton.number(after));
                 true
             }

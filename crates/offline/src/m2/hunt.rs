@@ -17,11 +17,15 @@ use crate::threads::pairs::MAX_PAIRS;
 /// How many pairs of a location and two places are tried in search of one that races.
 const TRIES: usize = 256;
 
-/// How many events may be moved in these tries, all together.
+/// How many events may be moved for one pair at first; and then, if no pair races, for those that this
+/// was not enough for, all together.
+const EVENTS_FOR_ONE: u64 = 1 << 18;
 const EVENTS: u64 = 8 << 20;
 
-/// Up to how many pairs of two places all are tried, to count those that race.
+/// Up to how many pairs of two places all are tried, to count those that race; if that does not mean to
+/// move more than so many events for each location.
 const COUNTED: u64 = 4096;
+const EVENTS_TO_COUNT: u64 = 1 << 16;
 
 /// All that may race at two places: by location, the groups that may meet.
 pub struct Places<'a> {
@@ -49,6 +53,16 @@ struct Known<'a> {
     open: Vec<Pair<'a>>,
     /// How many were not looked at.
     untried: u64,
+}
+
+impl<'a> Known<'a> {
+    fn add(&mut self, pair: Pair<'a>, decision: Decision) {
+        match decision {
+            Decision::Race(found) => self.races.push((pair, found)),
+            Decision::NoRace => {}
+            Decision::Open => self.open.push(pair),
+        }
+    }
 }
 
 /// Decides candidates.
@@ -85,7 +99,6 @@ impl<'a> Hunt<'a> {
             if self.wanted.all_pairs {
                 room = room.saturating_sub(sum);
             }
-            prediction.counted &= all;
             let meetings = places.locations.iter().zip(pairs);
             let meetings = meetings.filter(|(_, pairs)| *pairs > 0);
             units.extend(meetings.map(|(meetings, pairs)| {
@@ -98,13 +111,17 @@ impl<'a> Hunt<'a> {
             }));
         }
         let done = std::sync::atomic::AtomicU64::new(0);
-        let known = units.par_iter().map(|(index, unit)| {
-            let known = self.unit(unit);
-            let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            progress(done, units.len() as u64);
-            (*index, known)
-        });
+        let decider = || Decider::new(self.skeleton);
+        let known = units
+            .par_iter()
+            .map_init(decider, |decider, (index, unit)| {
+                let known = self.unit(decider, unit);
+                let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                progress(done, units.len() as u64);
+                (*index, known)
+            });
         let known: Vec<(usize, Known)> = known.collect();
+        prediction.counted = known.iter().all(|(_, known)| known.untried == 0);
         for same in known.chunk_by(|a, b| a.0 == b.0) {
             self.report(same, &witness, &mut prediction);
         }
@@ -208,51 +225,44 @@ impl<'a> Hunt<'a> {
         pairs
     }
 
-    fn unit(&self, unit: &Unit<'a>) -> Known<'a> {
+    fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> Known<'a> {
         let mut budget = Budget::of_events(EVENTS);
-        let decider = Decider::new(self.skeleton, Search::AsInTrace);
         let mut known = Known::default();
         let pairs = self.pairs(unit);
         known.untried = unit.pairs - pairs.len() as u64;
-        self.decide(&decider, unit, pairs, &mut budget, &mut known);
+        let mut spent = 0;
+        for pair in pairs {
+            let enough = !self.wanted.all_pairs && (!unit.all || spent > EVENTS_TO_COUNT);
+            if enough && !known.races.is_empty() {
+                known.untried += 1;
+            } else {
+                let mut little = Budget::of_events(EVENTS_FOR_ONE);
+                known.add(pair, decider.decide(pair.0, Search::AsInTrace, &mut little));
+                spent += EVENTS_FOR_ONE - little.events;
+            }
+        }
+        if self.wanted.all_pairs || known.races.is_empty() {
+            for pair in std::mem::take(&mut known.open) {
+                known.add(pair, decider.decide(pair.0, Search::AsInTrace, &mut budget));
+            }
+        }
         if let Some(mut budget) = self.wanted.complete
-            && (unit.all || known.races.is_empty())
+            && (self.wanted.all_pairs || known.races.is_empty())
         {
-            let decider = Decider::new(self.skeleton, Search::Exact);
-            let open = std::mem::take(&mut known.open);
-            self.decide(&decider, unit, open, &mut budget, &mut known);
+            for pair in std::mem::take(&mut known.open) {
+                known.add(pair, decider.decide(pair.0, Search::Exact, &mut budget));
+            }
             if known.untried > 0 && known.races.is_empty() {
-                self.decide_rest(&decider, unit, &mut budget, &mut known);
+                self.decide_rest(decider, unit, &mut budget, &mut known);
             }
         }
         known
     }
 
-    fn decide(
-        &self,
-        decider: &Decider,
-        unit: &Unit<'a>,
-        pairs: Vec<Pair<'a>>,
-        budget: &mut Budget,
-        known: &mut Known<'a>,
-    ) {
-        for pair in pairs {
-            if !unit.all && !known.races.is_empty() {
-                known.untried += 1;
-                continue;
-            }
-            match decider.decide(pair.0[0], pair.0[1], budget) {
-                Decision::Race(found) => known.races.push((pair, found)),
-                Decision::NoRace => {}
-                Decision::Open => known.open.push(pair),
-            }
-        }
-    }
-
     /// Decides all pairs of a unit of which only some were tried, until one races.
     fn decide_rest(
         &self,
-        decider: &Decider,
+        decider: &mut Decider,
         unit: &Unit<'a>,
         budget: &mut Budget,
         known: &mut Known<'a>,
@@ -263,7 +273,7 @@ impl<'a> Hunt<'a> {
             for (one, others) in meeting.unordered(self.skeleton) {
                 for other in others {
                     let pair = ([one, other], meeting);
-                    match decider.decide(one, other, budget) {
+                    match decider.decide(pair.0, Search::Exact, budget) {
                         Decision::Race(found) => {
                             known.races.push((pair, found));
                             return;

@@ -80,7 +80,7 @@ pub fn predict(trace: &Trace, wanted: Wanted, progress: Progress) -> Result<Pred
             ..Prediction::default()
         });
     }
-    let mut collector = Collector::new(legend, matter, &can_race);
+    let mut collector = Collector::new(legend, &matter, &can_race);
     Driver::new(legend, Order::Kept).feed(&trace.events, &mut collector)?;
     let (skeleton, candidates) = collector.finish();
     let mut by_places: BTreeMap<(Site, Site), Vec<Vec<Meeting>>> = BTreeMap::new();

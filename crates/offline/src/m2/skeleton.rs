@@ -38,7 +38,7 @@ pub const NEVER: u32 = u32::MAX;
 /// What an event that matters does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Reads a location, and observes a write.
+    /// Reads a location (by its number among those that matter), and observes a write.
     Read(u32, Link),
     /// Writes a location.
     Write(u32),
@@ -62,6 +62,8 @@ struct Kept {
 }
 
 const KIND_SHIFT: u32 = 29;
+
+const DOES_NOT_MATTER: u32 = u32::MAX;
 
 /// How many locations and locks there can be.
 pub const MAX_OBJECTS: usize = 1 << KIND_SHIFT;
@@ -136,6 +138,7 @@ pub struct Skeleton {
     sections: Vec<Vec<Section>>,
     /// The sets of locks that were held.
     pub locksets: Locksets,
+    locations: usize,
 }
 
 impl Skeleton {
@@ -167,13 +170,23 @@ impl Skeleton {
         events.partition_point(|event| event.number < number) as u32
     }
 
-    /// What must come before an event besides what is before it in its chain and what it observes.
-    pub fn orders(&self, at: Link) -> impl Iterator<Item = Link> {
-        let orders = &self.chains[at.strand as usize].orders;
-        let start = orders.partition_point(|(index, _)| *index < at.index);
-        let here = orders[start..].iter();
-        here.take_while(move |(index, _)| *index == at.index)
-            .map(|(_, before)| *before)
+    /// What must come before events of a part of a chain, besides what is before them in the chain and
+    /// what they observe: pairs of such an event's index and what comes before it.
+    pub fn orders(&self, strand: u32, from: u32, upto: u32) -> impl Iterator<Item = (u32, Link)> {
+        let orders = &self.chains[strand as usize].orders;
+        let start = orders.partition_point(|(index, _)| *index < from);
+        let part = orders[start..].iter().copied();
+        part.take_while(move |(index, _)| *index < upto)
+    }
+
+    /// How many locations matter.
+    pub fn locations(&self) -> usize {
+        self.locations
+    }
+
+    /// How many locks there are.
+    pub fn locks(&self) -> usize {
+        self.sections.len()
     }
 
     /// Adds to a cut what the first `length` events of a strand need, these included.
@@ -231,8 +244,8 @@ impl Skeleton {
 /// Makes a [`Skeleton`], event by event.
 pub struct Builder {
     skeleton: Skeleton,
-    /// The locations whose accesses matter.
-    keep: FixedBitSet,
+    /// By location: which of those that matter it is, or [`DOES_NOT_MATTER`].
+    matters: Vec<u32>,
     /// What each strand's chain needs so far.
     cuts: Vec<Cut>,
     held: Vec<LocksetId>,
@@ -246,8 +259,12 @@ pub struct Builder {
 
 impl Builder {
     /// Before the first event of a trace in which the accesses to some locations matter.
-    pub fn new(legend: &Legend, keep: FixedBitSet) -> Builder {
+    pub fn new(legend: &Legend, matter: &FixedBitSet) -> Builder {
         let strands = legend.strands.len();
+        let mut matters = vec![DOES_NOT_MATTER; legend.locations.len()];
+        for (number, x) in matter.ones().enumerate() {
+            matters[x] = number as u32;
+        }
         Builder {
             skeleton: Skeleton {
                 chains: std::iter::repeat_with(Chain::default)
@@ -255,11 +272,12 @@ impl Builder {
                     .collect(),
                 sections: vec![Vec::new(); legend.locks.len()],
                 locksets: Locksets::default(),
+                locations: matter.count_ones(..),
             },
-            keep,
+            matters,
             cuts: vec![vec![0; strands]; strands],
             held: vec![LocksetId::default(); strands],
-            written: vec![NOTHING; legend.locations.len()],
+            written: vec![NOTHING; matter.count_ones(..)],
             slots: FxHashMap::default(),
             releases: FxHashMap::default(),
         }
@@ -275,10 +293,11 @@ impl Builder {
         self.held[strand.index()]
     }
 
-    /// Whether accesses to a location matter.
+    /// Which of the locations that matter one is.
     #[inline]
-    pub fn keeps(&self, location: Location) -> bool {
-        self.keep.contains(location.index())
+    fn matters(&self, location: Location) -> Option<u32> {
+        let number = self.matters[location.index()];
+        (number != DOES_NOT_MATTER).then_some(number)
     }
 
     /// Where the strand's last event that matters is.
@@ -345,9 +364,9 @@ impl Builder {
 
 impl ThreadEngine for Builder {
     fn read(&mut self, at: At, x: Location) {
-        if self.keeps(x) {
-            let observed = self.written[x.index()];
-            let here = self.push(at, Step::Read(x.0 as u32, observed));
+        if let Some(x) = self.matters(x) {
+            let observed = self.written[x as usize];
+            let here = self.push(at, Step::Read(x, observed));
             if observed != NOTHING && observed.strand != here.strand {
                 self.need(observed, here);
             }
@@ -355,8 +374,8 @@ impl ThreadEngine for Builder {
     }
 
     fn write(&mut self, at: At, x: Location) {
-        if self.keeps(x) {
-            self.written[x.index()] = self.push(at, Step::Write(x.0 as u32));
+        if let Some(x) = self.matters(x) {
+            self.written[x as usize] = self.push(at, Step::Write(x));
         }
     }
 
@@ -365,13 +384,13 @@ impl ThreadEngine for Builder {
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
-        if self.keeps(x)
+        if let Some(x) = self.matters(x)
             && let Some(last) = self.skeleton.chains[at.strand.index()].events.last_mut()
             && u64::from(last.number) == at.number
             && let Step::Read(_, observed) = last.step()
         {
-            *last = Kept::new(at.number, Step::Update(x.0 as u32, observed));
-            self.written[x.index()] = self.last(at.strand);
+            *last = Kept::new(at.number, Step::Update(x, observed));
+            self.written[x as usize] = self.last(at.strand);
         } else {
             self.write(at, x);
         }

@@ -5,9 +5,10 @@
 //! what they imply ([`Window::known_order`]), and linearises them ([`Window::max_min`]), saying which
 //! rules the result breaks.
 //!
-//! Cost: a clock for each event of the window.
-
-use rustc_hash::FxHashMap;
+//! Most events have nothing to do with other strands. What they are behind is what the last event of
+//! their strand is behind that does, a *joint*; only joints have clocks.
+//!
+//! Cost: some ten nanoseconds for each event of the window, and a clock for each joint.
 
 use super::skeleton::{Link, NOTHING, Skeleton, Step};
 
@@ -37,23 +38,30 @@ pub enum Broken {
 /// How many broken rules are looked for in one linear order.
 const MAX_BROKEN: usize = 64;
 
+/// An event, and one of another strand that comes before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Joint {
+    index: u32,
+    source: Link,
+}
+
 /// The end of a trace.
 pub struct Window<'a> {
     skeleton: &'a Skeleton,
     /// Where each chain's part begins and ends.
     from: Vec<u32>,
-    upto: &'a [u32],
+    upto: Vec<u32>,
     /// The number it begins with.
     before: u32,
-    /// Added orders: what comes before an event.
-    orders: &'a FxHashMap<Link, Vec<Link>>,
+    /// By strand, in the order of its chain.
+    joints: Vec<Vec<Joint>>,
 }
 
-/// What the known orders imply: for each event of the window how many of every chain come before it.
+/// What the known orders imply: for each joint how many of every chain come before it.
 pub struct KnownOrder {
     from: Vec<u32>,
-    /// Where each strand's clocks begin.
-    offsets: Vec<usize>,
+    /// By strand: the events with clocks, and where in `clocks` these are.
+    joints: Vec<Vec<(u32, u32)>>,
     clocks: Vec<u32>,
 }
 
@@ -66,11 +74,18 @@ pub struct Linear {
 }
 
 impl KnownOrder {
-    fn clock(&self, at: Link) -> &[u32] {
+    fn row(&self, row: u32) -> &[u32] {
         let strands = self.from.len();
-        let strand = at.strand as usize;
-        let event = self.offsets[strand] + (at.index - self.from[strand]) as usize;
-        &self.clocks[event * strands..(event + 1) * strands]
+        &self.clocks[row as usize * strands..][..strands]
+    }
+
+    /// What comes before an event, but for its own strand.
+    fn clock(&self, at: Link) -> &[u32] {
+        let joints = &self.joints[at.strand as usize];
+        match joints.partition_point(|(index, _)| *index <= at.index) {
+            0 => &self.from,
+            joint => self.row(joints[joint - 1].1),
+        }
     }
 
     /// Whether an event is known to come before another, both of the window.
@@ -83,111 +98,142 @@ impl KnownOrder {
 }
 
 impl<'a> Window<'a> {
-    /// The events of a set from a number on, with orders added.
+    /// The events of a set from a number on, with orders added: pairs of what comes before and after.
     pub fn new(
         skeleton: &'a Skeleton,
-        upto: &'a [u32],
+        upto: &[u32],
         before: u32,
-        orders: &'a FxHashMap<Link, Vec<Link>>,
+        orders: &[(Link, Link)],
     ) -> Window<'a> {
         let from = upto.iter().zip(0..).map(|(&upto, strand)| {
             let below = skeleton.below(strand, before);
             below.min(upto)
         });
-        Window {
+        let mut window = Window {
             skeleton,
             from: from.collect(),
-            upto,
+            upto: upto.to_vec(),
             before,
-            orders,
+            joints: Vec::new(),
+        };
+        window.joints = (0..upto.len() as u32)
+            .map(|strand| window.find_joints(strand))
+            .collect();
+        window.add(orders);
+        window
+    }
+
+    /// The joints of a strand.
+    fn find_joints(&self, strand: u32) -> Vec<Joint> {
+        let (from, upto) = (self.from[strand as usize], self.upto[strand as usize]);
+        let mut joints = Vec::new();
+        for index in from..upto {
+            if let Step::Read(_, source) | Step::Update(_, source) =
+                self.skeleton.step(Link { strand, index })
+                && source != NOTHING
+                && source.strand != strand
+                && self.contains(source)
+            {
+                joints.push(Joint { index, source });
+            }
+        }
+        let orders = self.skeleton.orders(strand, from, upto);
+        let orders = orders.filter(|(_, source)| self.contains(*source));
+        let read = joints.len();
+        joints.extend(orders.map(|(index, source)| Joint { index, source }));
+        if joints.len() > read {
+            joints.sort_unstable();
+        }
+        joints
+    }
+
+    fn contains(&self, at: Link) -> bool {
+        at.index >= self.from[at.strand as usize]
+    }
+
+    /// Adds orders: pairs of what comes before and what comes after, of different strands.
+    pub fn add(&mut self, orders: &[(Link, Link)]) {
+        for &(source, after) in orders {
+            if !self.contains(source) {
+                continue;
+            }
+            let joint = Joint {
+                index: after.index,
+                source,
+            };
+            let joints = &mut self.joints[after.strand as usize];
+            let place = joints.partition_point(|other| *other < joint);
+            joints.insert(place, joint);
         }
     }
 
     /// How many events it has.
     pub fn events(&self) -> u64 {
-        let lengths = self.from.iter().zip(self.upto);
+        let lengths = self.from.iter().zip(&self.upto);
         lengths.map(|(from, upto)| u64::from(upto - from)).sum()
     }
 
-    /// How many bytes it takes to know what its orders imply.
+    /// How many bytes it and what its orders imply take.
     pub fn bytes(&self) -> u64 {
-        self.events() * (self.from.len() * size_of::<u32>()) as u64
-    }
-
-    /// Calls with each event of other strands, in the window, that an event must come behind.
-    fn sources(&self, at: Link, mut each: impl FnMut(Link)) {
-        let mut add = |source: Link| {
-            if source.strand != at.strand && source.index >= self.from[source.strand as usize] {
-                each(source);
-            }
-        };
-        if let Step::Read(_, observed) | Step::Update(_, observed) = self.skeleton.step(at)
-            && observed != NOTHING
-        {
-            add(observed);
-        }
-        self.skeleton.orders(at).for_each(&mut add);
-        if let Some(added) = self.orders.get(&at) {
-            added.iter().copied().for_each(add);
-        }
+        let joints: usize = self.joints.iter().map(Vec::len).sum();
+        let each = size_of::<Joint>() + (self.from.len() + 2) * size_of::<u32>();
+        self.events() * size_of::<Link>() as u64 + (joints * each) as u64
     }
 
     /// What the known orders imply; nothing if they contradict each other.
     pub fn known_order(&self) -> Option<KnownOrder> {
         let strands = self.from.len();
-        let mut offsets = Vec::with_capacity(strands);
-        let mut events = 0;
-        for (from, upto) in self.from.iter().zip(self.upto) {
-            offsets.push(events);
-            events += (upto - from) as usize;
-        }
         let mut known = KnownOrder {
             from: self.from.clone(),
-            offsets,
-            clocks: vec![0; events * strands],
+            joints: vec![Vec::new(); strands],
+            clocks: Vec::new(),
         };
-        let mut done = self.from.clone();
+        // How many joints of each strand are done, and how far that lets the strand go.
+        let mut done = vec![0; strands];
+        let reach = |strand: usize, done: usize| match self.joints[strand].get(done) {
+            Some(joint) => joint.index,
+            None => self.upto[strand],
+        };
+        let mut reached: Vec<u32> = (0..strands).map(|strand| reach(strand, 0)).collect();
         let mut clock = vec![0; strands];
         loop {
             let mut progress = false;
             for strand in 0..strands {
-                while done[strand] < self.upto[strand] {
-                    let at = Link {
-                        strand: strand as u32,
-                        index: done[strand],
-                    };
-                    match at.index > self.from[strand] {
-                        true => clock.copy_from_slice(known.clock(Link {
-                            index: at.index - 1,
-                            ..at
-                        })),
-                        false => clock.copy_from_slice(&self.from),
-                    }
-                    clock[strand] = at.index;
-                    let mut ready = true;
-                    self.sources(at, |source| {
-                        let other = source.strand as usize;
-                        if done[other] <= source.index {
-                            ready = false;
-                        } else if clock[other] <= source.index {
-                            let theirs = known.clock(source);
-                            for (mine, theirs) in clock.iter_mut().zip(theirs) {
-                                *mine = (*mine).max(*theirs);
-                            }
-                            clock[other] = clock[other].max(source.index + 1);
-                        }
-                    });
-                    // An event that comes before itself, by way of a strand that has got further.
-                    if !ready || clock[strand] > at.index {
+                while let Some(&Joint { index, .. }) = self.joints[strand].get(done[strand]) {
+                    // All that the event is behind, together.
+                    let sources = self.joints[strand][done[strand]..].iter();
+                    let sources = sources.take_while(|joint| joint.index == index);
+                    let sources = sources.map(|joint| joint.source);
+                    if !sources
+                        .clone()
+                        .all(|s| s.index < reached[s.strand as usize])
+                    {
                         break;
                     }
-                    let event = known.offsets[strand] + (at.index - self.from[strand]) as usize;
-                    known.clocks[event * strands..(event + 1) * strands].copy_from_slice(&clock);
-                    done[strand] += 1;
+                    match known.joints[strand].last() {
+                        Some(&(_, row)) => clock.copy_from_slice(known.row(row)),
+                        None => clock.copy_from_slice(&self.from),
+                    }
+                    for source in sources.clone() {
+                        for (mine, theirs) in clock.iter_mut().zip(known.clock(source)) {
+                            *mine = (*mine).max(*theirs);
+                        }
+                        let other = &mut clock[source.strand as usize];
+                        *other = (*other).max(source.index + 1);
+                    }
+                    // An event that comes before itself.
+                    if clock[strand] > index {
+                        return None;
+                    }
+                    let row = (known.clocks.len() / strands) as u32;
+                    known.clocks.extend_from_slice(&clock);
+                    known.joints[strand].push((index, row));
+                    done[strand] += sources.count();
+                    reached[strand] = reach(strand, done[strand]);
                     progress = true;
                 }
             }
-            if done == *self.upto {
+            if reached == self.upto {
                 return Some(known);
             }
             if !progress {
@@ -198,20 +244,20 @@ impl<'a> Window<'a> {
 
     /// The events of one strand as early as the known orders allow, all others as late as they allow
     /// and among themselves as in the trace.
-    pub fn max_min(&self, order: &KnownOrder, leader: u32) -> Linear {
-        let mut run = Run::new(self, order);
-        for index in self.from[leader as usize]..self.upto[leader as usize] {
-            let next = Link {
-                strand: leader,
-                index,
-            };
-            run.all_of(order.clock(next), leader);
-            run.one(next);
+    pub fn max_min(&self, order: &KnownOrder, leader: u32, memory: &mut Memory) -> Linear {
+        let mut run = Run::new(self, order, memory);
+        let strand = leader as usize;
+        for &(index, row) in &order.joints[strand] {
+            run.forward(leader, index);
+            run.all_of(order.row(row), leader);
             if run.broken.len() >= MAX_BROKEN {
                 break;
             }
         }
-        run.all_of(self.upto, leader);
+        if run.broken.len() < MAX_BROKEN {
+            run.forward(leader, self.upto[strand]);
+            run.all_of(&self.upto, leader);
+        }
         Linear {
             events: run.events,
             broken: run.broken,
@@ -219,25 +265,70 @@ impl<'a> Window<'a> {
     }
 }
 
+/// The last writes and the holders of locks, while events are put in order: kept from one window to the
+/// next, so that starting anew costs nothing.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Which window is looked at; what was noted in others does not count.
+    now: u32,
+    /// By location.
+    written: Vec<(u32, Link)>,
+    /// By lock.
+    holders: Vec<(u32, Link)>,
+}
+
+impl Memory {
+    /// For the locations and locks of a trace.
+    pub fn new(skeleton: &Skeleton) -> Memory {
+        Memory {
+            now: 0,
+            written: vec![(0, NOTHING); skeleton.locations()],
+            holders: vec![(0, NOTHING); skeleton.locks()],
+        }
+    }
+
+    fn begin(&mut self) {
+        if self.now == u32::MAX {
+            self.written.fill((0, NOTHING));
+            self.holders.fill((0, NOTHING));
+            self.now = 0;
+        }
+        self.now += 1;
+    }
+
+    #[inline]
+    fn written(&self, x: u32) -> Option<Link> {
+        let (when, link) = self.written[x as usize];
+        (when == self.now).then_some(link)
+    }
+
+    #[inline]
+    fn holder(&self, lock: u32) -> Option<Link> {
+        let (when, link) = self.holders[lock as usize];
+        (when == self.now && link != NOTHING).then_some(link)
+    }
+}
+
 /// A linear order in the making.
 struct Run<'a> {
     window: &'a Window<'a>,
     order: &'a KnownOrder,
+    memory: &'a mut Memory,
     done: Vec<u32>,
-    /// The last writes since the window began.
-    written: FxHashMap<u32, Link>,
-    /// Who has a lock.
-    holders: FxHashMap<u32, Link>,
+    /// By strand: how many joints are done.
+    joints: Vec<usize>,
+    /// The strands that wait for others.
+    waiting: Vec<usize>,
     events: Vec<Link>,
     broken: Vec<Broken>,
 }
 
 impl<'a> Run<'a> {
-    fn new(window: &'a Window<'a>, order: &'a KnownOrder) -> Run<'a> {
-        let mut holders = FxHashMap::default();
+    fn new(window: &'a Window<'a>, order: &'a KnownOrder, memory: &'a mut Memory) -> Run<'a> {
+        memory.begin();
+        let skeleton = window.skeleton;
         for (strand, &from) in window.from.iter().enumerate() {
             let strand = strand as u32;
-            let skeleton = window.skeleton;
             let held = skeleton.held(strand, from);
             for &lock in skeleton.locksets.locks(held) {
                 let last = Link {
@@ -246,24 +337,35 @@ impl<'a> Run<'a> {
                 };
                 let section = skeleton.section_at(lock, skeleton.number(last));
                 let index = skeleton.sections(lock)[section].acquire;
-                holders.insert(lock, Link { strand, index });
+                memory.holders[lock as usize] = (memory.now, Link { strand, index });
             }
         }
         Run {
             window,
             order,
+            memory,
             done: window.from.clone(),
-            written: FxHashMap::default(),
-            holders,
+            joints: vec![0; window.from.len()],
+            waiting: Vec::new(),
             events: Vec::with_capacity(window.events() as usize),
             broken: Vec::new(),
+        }
+    }
+
+    /// Adds a strand's events up to an index.
+    fn forward(&mut self, strand: u32, upto: u32) {
+        for index in self.done[strand as usize]..upto {
+            self.one(Link { strand, index });
         }
     }
 
     /// Adds all events of a cut but the leader's, each as soon as it can be, in the order of the trace.
     fn all_of(&mut self, cut: &[u32], leader: u32) {
         loop {
-            let mut next: Option<(u32, Link)> = None;
+            // Of the next events that can be next, the first in the trace; and the number of the second.
+            let mut first: Option<(u32, Link, u32)> = None;
+            let mut second = u32::MAX;
+            self.waiting.clear();
             for (strand, &upto) in cut.iter().enumerate() {
                 let at = Link {
                     strand: strand as u32,
@@ -272,27 +374,57 @@ impl<'a> Run<'a> {
                 if at.strand == leader || at.index >= upto {
                     continue;
                 }
+                let until = self.until(strand).min(upto);
+                if until == at.index {
+                    self.waiting.push(strand);
+                    continue;
+                }
                 let number = self.window.skeleton.number(at);
-                let earlier = next.is_none_or(|(first, _)| number < first);
-                if earlier && self.is_ready(at) {
-                    next = Some((number, at));
+                match first {
+                    Some((least, ..)) if least < number => second = second.min(number),
+                    _ => {
+                        second = first.map_or(second, |(least, ..)| least);
+                        first = Some((number, at, until));
+                    }
                 }
             }
-            match next {
-                Some((_, at)) => self.one(at),
-                None => return,
+            let Some((_, mut at, mut until)) = first else {
+                return;
+            };
+            // It goes on until somebody else is first, or can go on because of it.
+            for &strand in &self.waiting {
+                let (_, row) = self.order.joints[strand][self.joints[strand]];
+                let awaited = self.order.row(row)[at.strand as usize];
+                if awaited > at.index {
+                    until = until.min(awaited);
+                }
+            }
+            loop {
+                self.one(at);
+                at.index += 1;
+                if at.index == until || self.window.skeleton.number(at) > second {
+                    break;
+                }
             }
         }
     }
 
-    fn is_ready(&self, at: Link) -> bool {
-        let clock = self.order.clock(at);
-        clock
-            .iter()
-            .zip(&self.done)
-            .all(|(need, done)| need <= done)
+    /// How far a strand can go before it waits for another.
+    fn until(&mut self, strand: usize) -> u32 {
+        let joints = &self.order.joints[strand];
+        while let Some(&(index, row)) = joints.get(self.joints[strand]) {
+            let clock = self.order.row(row);
+            let others = clock.iter().zip(&self.done).enumerate();
+            let mut others = others.filter(|(other, _)| *other != strand);
+            if index > self.done[strand] || !others.all(|(_, (need, done))| need <= done) {
+                return index;
+            }
+            self.joints[strand] += 1;
+        }
+        self.window.upto[strand]
     }
 
+    #[inline]
     fn one(&mut self, at: Link) {
         self.done[at.strand as usize] += 1;
         self.events.push(at);
@@ -300,27 +432,26 @@ impl<'a> Run<'a> {
             Step::Read(x, observed) => self.look(at, x, observed),
             Step::Update(x, observed) => {
                 self.look(at, x, observed);
-                self.written.insert(x, at);
+                self.memory.written[x as usize] = (self.memory.now, at);
             }
-            Step::Write(x) => {
-                self.written.insert(x, at);
-            }
+            Step::Write(x) => self.memory.written[x as usize] = (self.memory.now, at),
             Step::Acquire(lock) => {
-                if let Some(holder) = self.holders.insert(lock, at) {
+                if let Some(holder) = self.memory.holder(lock) {
                     self.broken.push(Broken::Lock {
                         lock,
                         holder,
                         taker: at,
                     });
                 }
+                self.memory.holders[lock as usize] = (self.memory.now, at);
             }
             Step::Release(lock, acquire) => {
                 let holder = Link {
                     index: acquire,
                     ..at
                 };
-                if self.holders.get(&lock) == Some(&holder) {
-                    self.holders.remove(&lock);
+                if self.memory.holder(lock) == Some(holder) {
+                    self.memory.holders[lock as usize] = (self.memory.now, NOTHING);
                 }
             }
             Step::Order => {}
@@ -328,15 +459,16 @@ impl<'a> Run<'a> {
     }
 
     /// Sees what a read sees.
+    #[inline]
     fn look(&mut self, at: Link, x: u32, observed: Link) {
-        let seen = self.written.get(&x).copied();
-        // What was written before the window is what no event in it wrote.
-        let expected = match observed {
-            NOTHING => None,
-            write if self.window.skeleton.number(write) < self.window.before => None,
-            write => Some(write),
+        let Some(seen) = self.memory.written(x) else {
+            return;
         };
-        if let (Some(seen), true) = (seen, seen != expected) {
+        // What was written before the window is what no event in it wrote.
+        let is_before = |write: Link| {
+            write == NOTHING || self.window.skeleton.number(write) < self.window.before
+        };
+        if seen != observed || is_before(observed) {
             self.broken.push(Broken::Read {
                 read: at,
                 observed,
