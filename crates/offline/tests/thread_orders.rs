@@ -203,6 +203,17 @@ fn m2_figure_1() {
 }
 
 #[test]
+fn a_section_of_which_others_know_only_the_inside_is_not_forgotten() {
+    for sections_before in 0..20 {
+        let mut text = "0 acq l\n0 acq m\n0 rel m\n0 rel l\n".repeat(sections_before);
+        let first = 4 * sections_before + 1;
+        text += "0 acq l\n0 acq m\n0 w y\n0 rel m\n1 acq m\n1 r y\n1 rel m\n0 w x\n0 rel l\n";
+        text += "1 acq l\n1 rel l\n1 w x";
+        assert_eq!(ordered(&text, first + 7, first + 11), [true; 4], "{text}");
+    }
+}
+
+#[test]
 fn what_else_orders_threads_does_so_in_every_order() {
     let barrier = "0 w x\n0 arrive\n1 arrive\n1 leave\n1 w x\n0 leave";
     let semaphore = "0 w x\n0 v\n1 p\n1 w x";

@@ -45,7 +45,7 @@ impl PartialOrder for Dc {
         let (strands, locks) = (legend.strands.len(), legend.locks.len());
         Dc {
             strands: StrandClocks::new(strands),
-            sections: Sections::new(strands, locks),
+            sections: Sections::new(legend),
             released: vec![Clock::default(); locks],
         }
     }

@@ -10,7 +10,8 @@
 //! For (a), kept for each lock and location is, for each strand, the last section in which it
 //! accessed, and in which it wrote, the location: earlier ones of the same strand end earlier still.
 //! It is entered at the access rather than at the section's end: nobody else can ask before that, as
-//! asking takes the lock.
+//! asking takes the lock. Few locks ever protect the same location, and a short list is looked through
+//! faster than anything is looked up; a location with a long one gets a list for each lock.
 //!
 //! For (b), the first event of a section is its acquire, so the acquire's time is all that need be
 //! asked for. Others learn of a strand only by what makes its time go up; if that happened nowhere
@@ -20,11 +21,11 @@
 //! ended, when the time comes that an observer knows of, and a binary search finds it. That
 //! holds for each owner apart: of two strands' sections the later may be known and the earlier not.
 //!
-//! Memory: 12 bytes for each lock, location and strand that came together, a clock for each section
+//! Memory: 4 bytes a location, 16 for each lock, location and strand that came together, a clock for each section
 //! that is the last for some of these, and for each leaking section until all strands that have not
 //! been joined know that it ended.
 
-use deadheat_model::{AccessKind, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use deadheat_order::{Clock, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -44,7 +45,7 @@ pub(super) struct Sections {
     /// By strand: what it is inside of.
     open: Vec<SmallVec<[Open; 4]>>,
     ends: Snapshots,
-    accessed: FxHashMap<u64, SmallVec<[Accessor; 2]>>,
+    accessed: Accessed,
     /// By lock.
     leaking: Vec<Vec<Leaks>>,
     /// The strands that were joined.
@@ -59,9 +60,25 @@ struct Open {
     end: Snapshot,
 }
 
+/// Who accessed which location inside sections.
+struct Accessed {
+    /// By location: which list it has, or [`NO_LIST`], or [`LIST_BY_LOCK`].
+    lists: Vec<u32>,
+    short: Vec<Accessors>,
+    by_lock: FxHashMap<(Lock, Location), Accessors>,
+}
+
+type Accessors = SmallVec<[Accessor; 8]>;
+
+const NO_LIST: u32 = u32::MAX;
+const LIST_BY_LOCK: u32 = u32::MAX - 1;
+/// How long a list may be that is for all locks.
+const SHORT: usize = 48;
+
 /// The last sections of a lock in which a strand accessed a location.
 #[derive(Clone, Copy)]
 struct Accessor {
+    lock: u32,
     strand: Strand,
     any: Snapshot,
     writing: Snapshot,
@@ -84,12 +101,17 @@ struct Leak {
 const ROOM: usize = 4;
 
 impl Sections {
-    pub fn new(strands: usize, locks: usize) -> Sections {
+    pub fn new(legend: &Legend) -> Sections {
+        let strands = legend.strands.len();
         Sections {
             open: vec![SmallVec::new(); strands],
             ends: Snapshots::new(strands),
-            accessed: FxHashMap::default(),
-            leaking: (0..locks).map(|_| Vec::new()).collect(),
+            accessed: Accessed {
+                lists: vec![NO_LIST; legend.locations.len()],
+                short: Vec::new(),
+                by_lock: FxHashMap::default(),
+            },
+            leaking: legend.locks.iter().map(|_| Vec::new()).collect(),
             over: vec![false; strands],
         }
     }
@@ -113,9 +135,10 @@ impl Sections {
         learner: &mut impl Learner,
     ) {
         for open in &self.open[strand.index()] {
-            let accessors = self.accessed.entry(key(open.lock, location)).or_default();
+            let lock = open.lock.0 as u32;
+            let accessors = self.accessed.of(open.lock, location);
             let mut mine = None;
-            for accessor in accessors.iter_mut() {
+            for accessor in accessors.iter_mut().filter(|by| by.lock == lock) {
                 if accessor.strand == strand {
                     mine = Some(accessor);
                     continue;
@@ -124,17 +147,15 @@ impl Sections {
                     AccessKind::Read => accessor.writing,
                     AccessKind::Write => accessor.any,
                 };
-                if end != Snapshot::NONE {
-                    let times = self.ends.times(end);
-                    if times[accessor.strand.index()] > learner.knows(accessor.strand) {
-                        learner.learn(times);
-                    }
+                if end != Snapshot::NONE && self.ends.time(end) > learner.knows(accessor.strand) {
+                    learner.learn(self.ends.times(end));
                 }
             }
             match mine {
                 Some(mine) => mine.enters(open.end, kind, &mut self.ends),
                 None => {
                     let mut mine = Accessor {
+                        lock,
                         strand,
                         any: Snapshot::NONE,
                         writing: Snapshot::NONE,
@@ -175,7 +196,7 @@ impl Sections {
             return;
         };
         let Open { began, end, .. } = open.remove(at);
-        self.ends.fill(end, clock);
+        self.ends.fill(end, strand, clock);
         let ended = clock.get(strand);
         if began == ended {
             self.ends.let_go(end);
@@ -201,6 +222,39 @@ impl Sections {
     /// A strand was joined: it will ask for nothing more.
     pub fn is_over(&mut self, strand: Strand) {
         self.over[strand.index()] = true;
+    }
+}
+
+impl Accessed {
+    /// A list with all who accessed a location with this lock, and maybe with others.
+    #[inline]
+    fn of(&mut self, lock: Lock, location: Location) -> &mut Accessors {
+        let list = &mut self.lists[location.index()];
+        if *list == NO_LIST {
+            *list = self.short.len() as u32;
+            self.short.push(Accessors::new());
+        }
+        let list = *list;
+        if list == LIST_BY_LOCK || self.short[list as usize].len() >= SHORT {
+            return self.by_lock(lock, location);
+        }
+        &mut self.short[list as usize]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn by_lock(&mut self, lock: Lock, location: Location) -> &mut Accessors {
+        let list = std::mem::replace(&mut self.lists[location.index()], LIST_BY_LOCK);
+        if list != LIST_BY_LOCK {
+            for accessor in std::mem::take(&mut self.short[list as usize]) {
+                let lock = Lock(accessor.lock.into());
+                self.by_lock
+                    .entry((lock, location))
+                    .or_default()
+                    .push(accessor);
+            }
+        }
+        self.by_lock.entry((lock, location)).or_default()
     }
 }
 
@@ -238,11 +292,4 @@ impl Leaks {
         }
         self.room = ROOM.max(2 * self.sections.len());
     }
-}
-
-/// A lock and a location as one number. Both are indices into tables in memory.
-#[inline]
-fn key(lock: Lock, location: Location) -> u64 {
-    debug_assert!(location.0 < 1 << 40 && lock.0 < 1 << 24);
-    lock.0 << 40 | location.0
 }

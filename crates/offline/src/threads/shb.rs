@@ -59,7 +59,8 @@ impl Shb {
         let known = &mut self.knows[strand.index()];
         if *known == Snapshot::NONE {
             *known = self.snapshots.create();
-            self.snapshots.fill(*known, self.hb.strands.of(strand));
+            self.snapshots
+                .fill(*known, strand, self.hb.strands.of(strand));
         }
         *known
     }

@@ -103,7 +103,7 @@ impl PartialOrder for Wcp {
                 .map(|strand| hard.of(Strand(strand)).clone())
                 .collect(),
             hard,
-            sections: Sections::new(strands, locks),
+            sections: Sections::new(legend),
             released: vec![released; locks],
             published: Vec::new(),
         }
