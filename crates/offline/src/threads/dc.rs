@@ -7,7 +7,7 @@
 //! released and then taken orders nothing by itself.
 //!
 //! Guarantee: contained in WCP, so it finds all of its races and more; but a pair that it leaves unordered
-//! may be no race.
+//! may be no race. [`vindicate`](super::vindicate) tells.
 //!
 //! Cost: for an access, a look-up for each lock held and a join of clocks for each strand it
 //! has to come behind; for a release, a binary search for each strand with leaking sections of

@@ -16,6 +16,7 @@ pub mod partial_order;
 mod sections;
 pub mod shb;
 mod snapshots;
+pub mod vindicate;
 pub mod wcp;
 
 use std::collections::VecDeque;
