@@ -11,7 +11,9 @@
 //! accessed, and in which it wrote, the location: earlier ones of the same strand end earlier still.
 //! It is entered at the access rather than at the section's end: nobody else can ask before that, as
 //! asking takes the lock. Few locks ever protect the same location, and a short list is looked through
-//! faster than anything is looked up; a location with a long one gets a list for each lock.
+//! faster than anything is looked up; a location with a long one gets a list for each lock. Sections
+//! whose ends everybody knows of put nothing behind them, and lists are rid of them as they grow: where
+//! threads do hear of each other, what is kept stays small enough to be near.
 //!
 //! For (b), the first event of a section is its acquire, so the acquire's time is all that need be
 //! asked for. Others learn of a strand only by what makes its time go up; if that happened nowhere
@@ -50,6 +52,10 @@ pub(super) struct Sections {
     leaking: Vec<Vec<Leaks>>,
     /// The strands that were joined.
     over: Vec<bool>,
+    /// By strand: how much of it all others know that were not joined; at least.
+    known_by_all: Vec<Time>,
+    /// How many sections end until it is asked for again: so many that it costs each of them little.
+    until_asked: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -68,7 +74,7 @@ struct Accessed {
     by_lock: FxHashMap<(Lock, Location), Accessors>,
 }
 
-type Accessors = SmallVec<[Accessor; 8]>;
+type Accessors = SmallVec<[Accessor; 4]>;
 
 const NO_LIST: u32 = u32::MAX;
 const LIST_BY_LOCK: u32 = u32::MAX - 1;
@@ -113,6 +119,8 @@ impl Sections {
             },
             leaking: legend.locks.iter().map(|_| Vec::new()).collect(),
             over: vec![false; strands],
+            known_by_all: vec![0; strands],
+            until_asked: 0,
         }
     }
 
@@ -134,36 +142,49 @@ impl Sections {
         kind: AccessKind,
         learner: &mut impl Learner,
     ) {
-        for open in &self.open[strand.index()] {
+        let Sections {
+            open,
+            ends,
+            accessed,
+            known_by_all,
+            ..
+        } = self;
+        for open in &open[strand.index()] {
             let lock = open.lock.0 as u32;
-            let accessors = self.accessed.of(open.lock, location);
+            let accessors = accessed.of(open.lock, location);
             let mut mine = None;
-            for accessor in accessors.iter_mut().filter(|by| by.lock == lock) {
+            let mut at = 0;
+            while let Some(accessor) = accessors.get_mut(at) {
+                at += 1;
+                if accessor.lock != lock {
+                    continue;
+                }
                 if accessor.strand == strand {
-                    mine = Some(accessor);
+                    mine = Some(at - 1);
                     continue;
                 }
                 let end = match kind {
                     AccessKind::Read => accessor.writing,
                     AccessKind::Write => accessor.any,
                 };
-                if end != Snapshot::NONE && self.ends.time(end) > learner.knows(accessor.strand) {
-                    learner.learn(self.ends.times(end));
+                if end != Snapshot::NONE && ends.time(end) > learner.knows(accessor.strand) {
+                    learner.learn(ends.times(end));
                 }
             }
-            match mine {
-                Some(mine) => mine.enters(open.end, kind, &mut self.ends),
-                None => {
-                    let mut mine = Accessor {
-                        lock,
-                        strand,
-                        any: Snapshot::NONE,
-                        writing: Snapshot::NONE,
-                    };
-                    mine.enters(open.end, kind, &mut self.ends);
-                    accessors.push(mine);
+            let mine = mine.unwrap_or_else(|| {
+                // Not each time: it may be that nobody is known.
+                if accessors.len() >= 2 && accessors.len().is_power_of_two() {
+                    accessors.retain(|accessor| !accessor.is_known(known_by_all, ends));
                 }
-            }
+                accessors.push(Accessor {
+                    lock,
+                    strand,
+                    any: Snapshot::NONE,
+                    writing: Snapshot::NONE,
+                });
+                accessors.len() - 1
+            });
+            accessors[mine].enters(open.end, kind, ends);
         }
     }
 
@@ -197,6 +218,14 @@ impl Sections {
         };
         let Open { began, end, .. } = open.remove(at);
         self.ends.fill(end, strand, clock);
+        if self.until_asked == 0 {
+            let strands = self.over.len();
+            self.until_asked = strands * strands;
+            for of in 0..strands as u32 {
+                self.known_by_all[of as usize] = known_by_all(Strand(of), &self.over, &known);
+            }
+        }
+        self.until_asked -= 1;
         let ended = clock.get(strand);
         if began == ended {
             self.ends.let_go(end);
@@ -259,6 +288,16 @@ impl Accessed {
 }
 
 impl Accessor {
+    /// Whether everybody knows of the sections, which is then worth nothing; lets go of them if so.
+    fn is_known(&self, known_by_all: &[Time], ends: &mut Snapshots) -> bool {
+        let is_known = ends.time(self.any) <= known_by_all[self.strand.index()];
+        if is_known {
+            ends.let_go(self.any);
+            ends.let_go(self.writing);
+        }
+        is_known
+    }
+
     #[inline]
     fn enters(&mut self, end: Snapshot, kind: AccessKind, ends: &mut Snapshots) {
         let mut replace = |last: &mut Snapshot| {
@@ -282,14 +321,21 @@ impl Leaks {
         over: &[bool],
         known: impl Fn(Strand, Strand) -> Time,
     ) {
-        let others = (0..over.len() as u32).map(Strand);
-        let others = others.filter(|other| *other != self.owner && !over[other.index()]);
-        let by_all = others.map(|other| known(self.owner, other)).min();
-        let by_all = by_all.unwrap_or(Time::MAX);
+        let by_all = known_by_all(self.owner, over, known);
         let gone = self.sections.partition_point(|leak| leak.ended <= by_all);
         for leak in self.sections.drain(..gone) {
             ends.let_go(leak.end);
         }
         self.room = ROOM.max(2 * self.sections.len());
     }
+}
+
+/// How much of a strand all others know that were not joined.
+fn known_by_all(of: Strand, over: &[bool], known: impl Fn(Strand, Strand) -> Time) -> Time {
+    let others = (0..over.len() as u32).map(Strand);
+    let others = others.filter(|other| *other != of && !over[other.index()]);
+    others
+        .map(|other| known(of, other))
+        .min()
+        .unwrap_or(Time::MAX)
 }

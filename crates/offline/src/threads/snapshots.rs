@@ -53,7 +53,10 @@ impl Snapshots {
             });
             Snapshot(self.heads.len() as u32 - 1)
         });
-        self.heads[snapshot.0 as usize].holders = 1;
+        self.heads[snapshot.0 as usize] = Head {
+            time: Time::MAX,
+            holders: 1,
+        };
         snapshot
     }
 
@@ -74,7 +77,7 @@ impl Snapshots {
         &self.times[start..start + self.strands]
     }
 
-    /// The time of the strand it was taken of.
+    /// The time of the strand it was taken of; that is never while it has no contents.
     #[inline]
     pub fn time(&self, snapshot: Snapshot) -> Time {
         self.heads[snapshot.0 as usize].time
