@@ -8,10 +8,10 @@ mod thread_traces;
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Event, EventNumber, Op, Trace};
+use deadheat_model::{Event, EventNumber, Lock, Op, Site, Strand, Trace};
 use deadheat_offline::threads::vindicate::Vindicator;
 
-use naive_orders::{Orders, comes_first, observed, sections};
+use naive_orders::{Orders, Section, comes_first, observed, sections};
 use thread_traces::{how_many, random_trace, shown, trace};
 
 fn witness(trace: &Trace, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
@@ -67,11 +67,20 @@ fn flaw(trace: &Trace, pair: [EventNumber; 2], witness: &[EventNumber]) -> Optio
     None
 }
 
-/// All pairs that race in some reordering, by trying them all: from 1.
-fn races_by_brute_force(events: &[Event]) -> BTreeSet<(EventNumber, EventNumber)> {
+/// What some reordering can do.
+struct Truth {
+    /// The pairs that race, numbered from 1.
+    races: BTreeSet<(EventNumber, EventNumber)>,
+    /// Whether strands can wait for each other in a circle.
+    deadlock: bool,
+}
+
+/// Tries all reorderings.
+fn by_brute_force(events: &[Event]) -> Truth {
     let hard = Orders::new(events).hard;
     let sections = sections(events);
     let mut races = BTreeSet::new();
+    let mut deadlock = false;
     let mut seen = BTreeSet::new();
     // Which events have happened, and the last write of each location.
     let mut left: Vec<(u64, Vec<Option<usize>>)> = vec![(0, vec![None; 8])];
@@ -90,6 +99,21 @@ fn races_by_brute_force(events: &[Event]) -> BTreeSet<(EventNumber, EventNumber)
                 }
             }
         }
+        deadlock |= is_circle(|strand| {
+            let mut all = (0..events.len()).filter(|event| !has(*event));
+            let next = all.find(|event| events[*event].strand() == strand)?;
+            match events[next].op() {
+                Op::Acquire(lock) => {
+                    let open = |one: &&Section| {
+                        one.lock == lock && has(one.acquire) && !one.release.is_some_and(has)
+                    };
+                    let holder = sections.iter().find(open)?;
+                    Some(events[holder.acquire].strand()).filter(|holder| *holder != strand)
+                }
+                Op::Join(child) if !all_is_done(events, child, next, has) => Some(child),
+                _ => None,
+            }
+        });
         for &event in &next {
             let mut values = values.clone();
             match events[event].op() {
@@ -112,7 +136,25 @@ fn races_by_brute_force(events: &[Event]) -> BTreeSet<(EventNumber, EventNumber)
             }
         }
     }
-    races
+    Truth { races, deadlock }
+}
+
+/// Whether all that a strand does before some event has happened.
+fn all_is_done(
+    events: &[Event],
+    strand: Strand,
+    until: usize,
+    has: impl Fn(usize) -> bool,
+) -> bool {
+    (0..until).all(|event| events[event].strand() != strand || has(event))
+}
+
+/// Whether some strand waits for itself in the end.
+fn is_circle(waits_for: impl Fn(Strand) -> Option<Strand>) -> bool {
+    (0..8).map(Strand).any(|strand| {
+        let chain = std::iter::successors(waits_for(strand), |at| waits_for(*at));
+        chain.take(8).any(|at| at == strand)
+    })
 }
 
 /// The conflicting pairs that DC leaves unordered, and whether WCP does: from 1.
@@ -163,7 +205,7 @@ fn nearly_every_dc_race_that_is_one_is_vindicated() {
     let (mut true_races, mut vindicated) = (0, 0);
     for seed in 0..how_many() / 4 {
         let trace = random_trace(7 << 40 | seed, 16);
-        let races = races_by_brute_force(&trace.events);
+        let races = by_brute_force(&trace.events).races;
         for ([a, b], _) in unordered(&trace) {
             let found = witness(&trace, a, b).is_some();
             assert!(!found || races.contains(&(a, b)), "{}", shown(&trace));
@@ -218,7 +260,7 @@ fn what_m2_says_about_dc_in_figure_1() {
     assert_eq!(unordered(&b), [([2, 14], false)]);
     assert_eq!(witness(&b, 2, 14), None);
     // It is a race, though.
-    assert!(races_by_brute_force(&b.events).contains(&(2, 14)));
+    assert!(by_brute_force(&b.events).races.contains(&(2, 14)));
 }
 
 #[test]
@@ -260,4 +302,49 @@ fn pairs_that_are_none_have_no_witness() {
     }
     // In whichever order they are named.
     assert_eq!(witness(&trace, 3, 1), Some(vec![1, 3]));
+}
+
+/// The trace, and in the end whoever holds a lock gives it back.
+fn completed(mut trace: Trace) -> Trace {
+    let mut held: Vec<(Strand, Lock)> = Vec::new();
+    for event in &trace.events {
+        match event.op() {
+            Op::Acquire(lock) => held.push((event.strand(), lock)),
+            Op::Release(lock) => {
+                let holding = held
+                    .iter()
+                    .rposition(|held| *held == (event.strand(), lock));
+                held.remove(holding.unwrap());
+            }
+            _ => {}
+        }
+    }
+    let releases = held.into_iter().rev();
+    let releases = releases.map(|(strand, lock)| Event::new(strand, Op::Release(lock), Site(0)));
+    trace.events.extend(releases);
+    trace
+}
+
+#[test]
+fn if_wcp_finds_a_race_there_is_one_or_a_deadlock() {
+    // Of traces in which happens-before finds nothing.
+    let (mut races, mut deadlocks) = (0, 0);
+    for seed in 0..4 * how_many() {
+        let trace = completed(random_trace(9 << 40 | seed, 20));
+        let happens_before = Orders::new(&trace.events).happens_before();
+        let found = unordered(&trace);
+        let by_hb = |pair: [EventNumber; 2]| {
+            !happens_before.has(pair[0] as usize - 1, pair[1] as usize - 1)
+        };
+        let first = !found.iter().any(|(pair, _)| by_hb(*pair));
+        if first && found.iter().any(|(_, by_wcp)| *by_wcp) {
+            let truth = by_brute_force(&trace.events);
+            races += u32::from(!truth.races.is_empty());
+            deadlocks += u32::from(truth.races.is_empty());
+            let something = !truth.races.is_empty() || truth.deadlock;
+            assert!(something, "seed {seed}: {found:?}\n{}", shown(&trace));
+        }
+    }
+    println!("{races} with races, {deadlocks} with a deadlock only");
+    assert!(races > 0);
 }

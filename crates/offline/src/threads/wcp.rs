@@ -16,7 +16,9 @@
 //! `P` matters too: what a lock hands on of a forked strand's parent would be an order that no rule asks for.
 //!
 //! Guarantee: contained in happens-before, so it finds all of its races and more; if it finds any, the
-//! trace has a reordering with a race or a deadlock.
+//! trace has a reordering with a race or a deadlock, be it one in which a strand waits to join another.
+//! (That is for traces that give back their locks: in one that breaks off inside a section, the race may
+//! be one that only the rest of the section makes possible.)
 //!
 //! Cost: as [`dc`](super::dc), and a join of two clocks for each acquire of a lock that another strand
 //! has released, a copy of three for each release.
