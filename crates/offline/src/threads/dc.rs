@@ -1,5 +1,5 @@
 //! "Doesn't commute" (Roemer, Genç, Bond 2018), as defined in m2's appendix B: program order, forks and
-//! joins, and the two rules of [`sections`](super::sections), closed under transitivity.
+//! joins, and the two rules of `sections.rs`, closed under transitivity.
 //!
 //! The end of a critical section comes before a later access in another section of the same lock that
 //! conflicts with one of its accesses; and two sections that have anything ordered have their ends
@@ -11,7 +11,7 @@
 //!
 //! Cost: for an access, a look-up for each lock held and a join of clocks for each strand it
 //! has to come behind; for a release, a binary search for each strand with leaking sections of
-//! the lock. Memory: see [`sections`](super::sections).
+//! the lock. Memory: see `sections.rs`.
 
 use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use deadheat_order::{Clock, Time};

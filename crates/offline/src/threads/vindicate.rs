@@ -13,7 +13,7 @@
 //!
 //! Only a window of the trace is looked at. What lies before it is kept as it was, all of it: that is
 //! a choice, so if no witness is found the window grows, until it is the whole beginning of the
-//! trace or [the work](WORK) is too much.
+//! trace or the work (`WORK`) is too much.
 //!
 //! Guarantee: whoever is given a witness can trust it. Not every race has one that this finds: conflicting
 //! sections are never swapped, and nothing is ever taken back.

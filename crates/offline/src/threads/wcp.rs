@@ -2,7 +2,7 @@
 //!
 //! The simple model. *Hard* order is program order with forks, joins and whatever else no schedule can
 //! change. `a ≺ b` is the smallest relation for which
-//! (a), (b) the two rules of [`sections`](super::sections) hold with "comes before" read as "hard or ≺";
+//! (a), (b) the two rules of `sections.rs` hold with "comes before" read as "hard or ≺";
 //! (c) if a happens before b, b ≺ c and c happens before d, then a ≺ d.
 //! WCP is hard order and ≺ together.
 //!
