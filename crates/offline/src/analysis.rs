@@ -1,9 +1,11 @@
 //! The ways to judge a recorded run of threads, and what each promises.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{Event, Legend, Location, Race, Trace, Witness};
 use deadheat_trace::{Source, TraceError};
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::m2::{self, Progress};
@@ -16,6 +18,7 @@ use crate::threads::pairs::{Found, Pairs};
 use crate::threads::partial_order::PartialOrder;
 use crate::threads::shb::Shb;
 use crate::threads::vector_clocks::VectorClocks;
+use crate::threads::vindicate::Vindicator;
 use crate::threads::wcp::Wcp;
 use crate::threads::{Driver, Malformed, Order, ThreadEngine};
 
@@ -208,6 +211,9 @@ pub struct Analysis {
     pub kept_orders: bool,
 }
 
+/// How many pairs of two places are tried for one that can be vindicated.
+const VINDICATED: usize = 16;
+
 /// The largest table of clocks.
 const MAX_BYTES: usize = 8 << 30;
 
@@ -237,7 +243,12 @@ impl Method {
             Method::FastTrack => by_order::<Hb>(recorded, epochs(), wanted, progress),
             Method::Shb => by_order::<Shb>(recorded, epochs(), wanted, progress),
             Method::Wcp => by_order::<Wcp>(recorded, epochs(), wanted, progress),
-            Method::Dc => by_order::<Dc>(recorded, epochs(), wanted, progress),
+            Method::Dc => {
+                let Recorded::InMemory(trace) = recorded else {
+                    return Err(AnalysisError::NotInMemory { method: self });
+                };
+                vindicated(trace, wanted, progress)
+            }
             Method::Eraser => {
                 let mut eraser = Eraser::new(legend);
                 recorded.feed(Order::Synchronising, &mut eraser, &half(0.0, progress))?;
@@ -279,21 +290,115 @@ fn by_order<O: PartialOrder>(
     wanted: Wanted,
     progress: Progress,
 ) -> Result<Analysis, AnalysisError> {
+    let most = if wanted.all_pairs { usize::MAX } else { 1 };
+    Ok(pairs_by_order::<O>(recorded, finder, most, progress)?.into())
+}
+
+fn pairs_by_order<O: PartialOrder>(
+    recorded: Recorded,
+    finder: impl Finder,
+    most: usize,
+    progress: Progress,
+) -> Result<Found, AnalysisError> {
     let legend = recorded.legend()?;
     let mut judged: Judged<O, _> = Judged::new(legend, finder);
     recorded.feed(Order::Synchronising, &mut judged, &half(0.0, progress))?;
     let suspects = judged.history.suspects();
     if suspects.is_clear() {
-        return Ok(Analysis {
+        return Ok(Found {
             complete: true,
-            counted: true,
-            ..Analysis::default()
+            ..Found::default()
         });
     }
-    let most = if wanted.all_pairs { usize::MAX } else { 1 };
     let mut judged: Judged<O, _> = Judged::new(legend, Pairs::new(suspects, most));
     recorded.feed(Order::Synchronising, &mut judged, &half(0.5, progress))?;
-    Ok(judged.history.found().into())
+    Ok(judged.history.found())
+}
+
+/// The races under DC, of which only those with a witness are races.
+fn vindicated(
+    trace: &Trace,
+    wanted: Wanted,
+    progress: Progress,
+) -> Result<Analysis, AnalysisError> {
+    let finder = FastTrack::new(trace.legend.locations.len());
+    let most = if wanted.all_pairs {
+        usize::MAX
+    } else {
+        VINDICATED
+    };
+    let found = pairs_by_order::<Dc>(Recorded::InMemory(trace), finder, most, progress)?;
+    let mut analysis = Analysis {
+        complete: found.complete,
+        counted: wanted.all_pairs && found.complete,
+        ..Analysis::default()
+    };
+    if found.races.is_empty() {
+        analysis.counted = true;
+        return Ok(analysis);
+    }
+    let vindicator = Vindicator::new(&trace.events, &trace.legend)?;
+    let vindicate = |race: Race| {
+        let then = vindicator.witness(race.first.event, race.second.event)?;
+        let witness = Witness {
+            then,
+            ..Witness::default()
+        };
+        let race = Race { count: 1, ..race };
+        Some(Predicted {
+            race,
+            witness: Some(witness),
+        })
+    };
+    let places = |race: &Race| {
+        let (a, b) = (race.first.site, race.second.site);
+        (a.min(b), a.max(b))
+    };
+    let mut races = found.races;
+    races.sort_by_key(|race| (places(race), race.second.event, race.first.event));
+    let same: Vec<&[Race]> = races.chunk_by(|a, b| places(a) == places(b)).collect();
+    let done = AtomicU64::new(0);
+    let judged = same.par_iter().map(|races| {
+        let shown: Vec<Predicted> = match wanted.all_pairs {
+            true => races.iter().copied().filter_map(vindicate).collect(),
+            false => races
+                .iter()
+                .copied()
+                .find_map(vindicate)
+                .into_iter()
+                .collect(),
+        };
+        progress(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
+        (shown, races)
+    });
+    let judged: Vec<_> = judged.collect();
+    for (shown, races) in judged {
+        let is_shown = |race: &&Race| {
+            shown
+                .iter()
+                .any(|shown| shown.race.first == race.first && shown.race.second == race.second)
+        };
+        match wanted.all_pairs {
+            true => analysis
+                .undecided
+                .extend(races.iter().filter(|race| !is_shown(race))),
+            false if shown.is_empty() => analysis.undecided.push(races[0]),
+            false => {}
+        }
+        analysis
+            .locations
+            .extend(shown.iter().map(|shown| shown.race.location));
+        analysis.races.extend(shown);
+    }
+    analysis
+        .races
+        .sort_by_key(|shown| (shown.race.second.event, shown.race.first.event));
+    analysis
+        .undecided
+        .sort_by_key(|race| (race.second.event, race.first.event));
+    analysis.locations.sort_unstable();
+    analysis.locations.dedup();
+    Ok(analysis)
 }
 
 impl From<Found> for Analysis {

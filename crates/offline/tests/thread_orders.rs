@@ -203,6 +203,32 @@ fn m2_figure_1() {
 }
 
 #[test]
+fn a_section_of_which_others_know_only_the_inside_is_not_forgotten() {
+    for sections_before in 0..20 {
+        let mut text = "0 acq l\n0 acq m\n0 rel m\n0 rel l\n".repeat(sections_before);
+        let first = 4 * sections_before + 1;
+        text += "0 acq l\n0 acq m\n0 w y\n0 rel m\n1 acq m\n1 r y\n1 rel m\n0 w x\n0 rel l\n";
+        text += "1 acq l\n1 rel l\n1 w x";
+        assert_eq!(ordered(&text, first + 7, first + 11), [true; 4], "{text}");
+    }
+}
+
+#[test]
+fn a_location_may_be_protected_by_any_number_of_locks() {
+    let locks = 200;
+    let mut text = String::new();
+    for lock in 0..locks {
+        text += &format!("0 acq l{lock}\n0 w x\n0 rel l{lock}\n");
+    }
+    for lock in [0, 7, 46, 47, 48, 49, 120, locks - 2] {
+        let text = format!("{text}1 acq l{lock}\n1 r x\n1 rel l{lock}");
+        let (same, next, read) = (3 * lock + 2, 3 * lock + 5, 3 * locks + 2);
+        assert_eq!(ordered(&text, same, read), [true; 4]);
+        assert_eq!(ordered(&text, next, read), [false; 4]);
+    }
+}
+
+#[test]
 fn what_else_orders_threads_does_so_in_every_order() {
     let barrier = "0 w x\n0 arrive\n1 arrive\n1 leave\n1 w x\n0 leave";
     let semaphore = "0 w x\n0 v\n1 p\n1 w x";

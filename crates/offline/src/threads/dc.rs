@@ -1,5 +1,5 @@
 //! "Doesn't commute" (Roemer, Genç, Bond 2018), as defined in m2's appendix B: program order, forks and
-//! joins, and the two rules of [`sections`](super::sections), closed under transitivity.
+//! joins, and the two rules of `sections.rs`, closed under transitivity.
 //!
 //! The end of a critical section comes before a later access in another section of the same lock that
 //! conflicts with one of its accesses; and two sections that have anything ordered have their ends
@@ -7,11 +7,11 @@
 //! released and then taken orders nothing by itself.
 //!
 //! Guarantee: contained in WCP, so it finds all of its races and more; but a pair that it leaves unordered
-//! may be no race.
+//! may be no race. [`vindicate`](super::vindicate) tells.
 //!
 //! Cost: for an access, a look-up for each lock held and a join of clocks for each strand it
 //! has to come behind; for a release, a binary search for each strand with leaking sections of
-//! the lock. Memory: see [`sections`](super::sections).
+//! the lock. Memory: see `sections.rs`.
 
 use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use deadheat_order::{Clock, Time};
@@ -45,7 +45,7 @@ impl PartialOrder for Dc {
         let (strands, locks) = (legend.strands.len(), legend.locks.len());
         Dc {
             strands: StrandClocks::new(strands),
-            sections: Sections::new(strands, locks),
+            sections: Sections::new(legend),
             released: vec![Clock::default(); locks],
         }
     }

@@ -23,6 +23,7 @@ mod sections;
 pub mod shb;
 mod snapshots;
 pub mod vector_clocks;
+pub mod vindicate;
 pub mod wcp;
 
 pub use driver::{Driver, Malformed};

@@ -10,7 +10,10 @@
 //! For (a), kept for each lock and location is, for each strand, the last section in which it
 //! accessed, and in which it wrote, the location: earlier ones of the same strand end earlier still.
 //! It is entered at the access rather than at the section's end: nobody else can ask before that, as
-//! asking takes the lock.
+//! asking takes the lock. Few locks ever protect the same location, and a short list is looked through
+//! faster than anything is looked up; a location with a long one gets a list for each lock. Sections
+//! whose ends everybody knows of put nothing behind them, and lists are rid of them as they grow: where
+//! threads do hear of each other, what is kept stays small enough to be near.
 //!
 //! For (b), the first event of a section is its acquire, so the acquire's time is all that need be
 //! asked for. Others learn of a strand only by what makes its time go up; if that happened nowhere
@@ -20,11 +23,11 @@
 //! ended, when the time comes that an observer knows of, and a binary search finds it. That
 //! holds for each owner apart: of two strands' sections the later may be known and the earlier not.
 //!
-//! Memory: 12 bytes for each lock, location and strand that came together, a clock for each section
+//! Memory: 4 bytes a location, 16 for each lock, location and strand that came together, a clock for each section
 //! that is the last for some of these, and for each leaking section until all strands that have not
 //! been joined know that it ended.
 
-use deadheat_model::{AccessKind, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use deadheat_order::{Clock, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -44,11 +47,15 @@ pub(super) struct Sections {
     /// By strand: what it is inside of.
     open: Vec<SmallVec<[Open; 4]>>,
     ends: Snapshots,
-    accessed: FxHashMap<u64, SmallVec<[Accessor; 2]>>,
+    accessed: Accessed,
     /// By lock.
     leaking: Vec<Vec<Leaks>>,
     /// The strands that were joined.
     over: Vec<bool>,
+    /// By strand: how much of it all others know that were not joined; at least.
+    known_by_all: Vec<Time>,
+    /// How many sections end until it is asked for again: so many that it costs each of them little.
+    until_asked: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -59,9 +66,25 @@ struct Open {
     end: Snapshot,
 }
 
+/// Who accessed which location inside sections.
+struct Accessed {
+    /// By location: which list it has, or [`NO_LIST`], or [`LIST_BY_LOCK`].
+    lists: Vec<u32>,
+    short: Vec<Accessors>,
+    by_lock: FxHashMap<(Lock, Location), Accessors>,
+}
+
+type Accessors = SmallVec<[Accessor; 4]>;
+
+const NO_LIST: u32 = u32::MAX;
+const LIST_BY_LOCK: u32 = u32::MAX - 1;
+/// How long a list may be that is for all locks.
+const SHORT: usize = 48;
+
 /// The last sections of a lock in which a strand accessed a location.
 #[derive(Clone, Copy)]
 struct Accessor {
+    lock: u32,
     strand: Strand,
     any: Snapshot,
     writing: Snapshot,
@@ -84,13 +107,20 @@ struct Leak {
 const ROOM: usize = 4;
 
 impl Sections {
-    pub fn new(strands: usize, locks: usize) -> Sections {
+    pub fn new(legend: &Legend) -> Sections {
+        let strands = legend.strands.len();
         Sections {
             open: vec![SmallVec::new(); strands],
             ends: Snapshots::new(strands),
-            accessed: FxHashMap::default(),
-            leaking: (0..locks).map(|_| Vec::new()).collect(),
+            accessed: Accessed {
+                lists: vec![NO_LIST; legend.locations.len()],
+                short: Vec::new(),
+                by_lock: FxHashMap::default(),
+            },
+            leaking: legend.locks.iter().map(|_| Vec::new()).collect(),
             over: vec![false; strands],
+            known_by_all: vec![0; strands],
+            until_asked: 0,
         }
     }
 
@@ -112,37 +142,49 @@ impl Sections {
         kind: AccessKind,
         learner: &mut impl Learner,
     ) {
-        for open in &self.open[strand.index()] {
-            let accessors = self.accessed.entry(key(open.lock, location)).or_default();
+        let Sections {
+            open,
+            ends,
+            accessed,
+            known_by_all,
+            ..
+        } = self;
+        for open in &open[strand.index()] {
+            let lock = open.lock.0 as u32;
+            let accessors = accessed.of(open.lock, location);
             let mut mine = None;
-            for accessor in accessors.iter_mut() {
+            let mut at = 0;
+            while let Some(accessor) = accessors.get_mut(at) {
+                at += 1;
+                if accessor.lock != lock {
+                    continue;
+                }
                 if accessor.strand == strand {
-                    mine = Some(accessor);
+                    mine = Some(at - 1);
                     continue;
                 }
                 let end = match kind {
                     AccessKind::Read => accessor.writing,
                     AccessKind::Write => accessor.any,
                 };
-                if end != Snapshot::NONE {
-                    let times = self.ends.times(end);
-                    if times[accessor.strand.index()] > learner.knows(accessor.strand) {
-                        learner.learn(times);
-                    }
+                if end != Snapshot::NONE && ends.time(end) > learner.knows(accessor.strand) {
+                    learner.learn(ends.times(end));
                 }
             }
-            match mine {
-                Some(mine) => mine.enters(open.end, kind, &mut self.ends),
-                None => {
-                    let mut mine = Accessor {
-                        strand,
-                        any: Snapshot::NONE,
-                        writing: Snapshot::NONE,
-                    };
-                    mine.enters(open.end, kind, &mut self.ends);
-                    accessors.push(mine);
+            let mine = mine.unwrap_or_else(|| {
+                // Not each time: it may be that nobody is known.
+                if accessors.len() >= 2 && accessors.len().is_power_of_two() {
+                    accessors.retain(|accessor| !accessor.is_known(known_by_all, ends));
                 }
-            }
+                accessors.push(Accessor {
+                    lock,
+                    strand,
+                    any: Snapshot::NONE,
+                    writing: Snapshot::NONE,
+                });
+                accessors.len() - 1
+            });
+            accessors[mine].enters(open.end, kind, ends);
         }
     }
 
@@ -175,7 +217,15 @@ impl Sections {
             return;
         };
         let Open { began, end, .. } = open.remove(at);
-        self.ends.fill(end, clock);
+        self.ends.fill(end, strand, clock);
+        if self.until_asked == 0 {
+            let strands = self.over.len();
+            self.until_asked = strands * strands;
+            for of in 0..strands as u32 {
+                self.known_by_all[of as usize] = known_by_all(Strand(of), &self.over, &known);
+            }
+        }
+        self.until_asked -= 1;
         let ended = clock.get(strand);
         if began == ended {
             self.ends.let_go(end);
@@ -204,7 +254,50 @@ impl Sections {
     }
 }
 
+impl Accessed {
+    /// A list with all who accessed a location with this lock, and maybe with others.
+    #[inline]
+    fn of(&mut self, lock: Lock, location: Location) -> &mut Accessors {
+        let list = &mut self.lists[location.index()];
+        if *list == NO_LIST {
+            *list = self.short.len() as u32;
+            self.short.push(Accessors::new());
+        }
+        let list = *list;
+        if list == LIST_BY_LOCK || self.short[list as usize].len() >= SHORT {
+            return self.by_lock(lock, location);
+        }
+        &mut self.short[list as usize]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn by_lock(&mut self, lock: Lock, location: Location) -> &mut Accessors {
+        let list = std::mem::replace(&mut self.lists[location.index()], LIST_BY_LOCK);
+        if list != LIST_BY_LOCK {
+            for accessor in std::mem::take(&mut self.short[list as usize]) {
+                let lock = Lock(accessor.lock.into());
+                self.by_lock
+                    .entry((lock, location))
+                    .or_default()
+                    .push(accessor);
+            }
+        }
+        self.by_lock.entry((lock, location)).or_default()
+    }
+}
+
 impl Accessor {
+    /// Whether everybody knows of the sections, which is then worth nothing; lets go of them if so.
+    fn is_known(&self, known_by_all: &[Time], ends: &mut Snapshots) -> bool {
+        let is_known = ends.time(self.any) <= known_by_all[self.strand.index()];
+        if is_known {
+            ends.let_go(self.any);
+            ends.let_go(self.writing);
+        }
+        is_known
+    }
+
     #[inline]
     fn enters(&mut self, end: Snapshot, kind: AccessKind, ends: &mut Snapshots) {
         let mut replace = |last: &mut Snapshot| {
@@ -228,10 +321,7 @@ impl Leaks {
         over: &[bool],
         known: impl Fn(Strand, Strand) -> Time,
     ) {
-        let others = (0..over.len() as u32).map(Strand);
-        let others = others.filter(|other| *other != self.owner && !over[other.index()]);
-        let by_all = others.map(|other| known(self.owner, other)).min();
-        let by_all = by_all.unwrap_or(Time::MAX);
+        let by_all = known_by_all(self.owner, over, known);
         let gone = self.sections.partition_point(|leak| leak.ended <= by_all);
         for leak in self.sections.drain(..gone) {
             ends.let_go(leak.end);
@@ -240,9 +330,12 @@ impl Leaks {
     }
 }
 
-/// A lock and a location as one number. Both are indices into tables in memory.
-#[inline]
-fn key(lock: Lock, location: Location) -> u64 {
-    debug_assert!(location.0 < 1 << 40 && lock.0 < 1 << 24);
-    lock.0 << 40 | location.0
+/// How much of a strand all others know that were not joined.
+fn known_by_all(of: Strand, over: &[bool], known: impl Fn(Strand, Strand) -> Time) -> Time {
+    let others = (0..over.len() as u32).map(Strand);
+    let others = others.filter(|other| *other != of && !over[other.index()]);
+    others
+        .map(|other| known(of, other))
+        .min()
+        .unwrap_or(Time::MAX)
 }

@@ -4,7 +4,7 @@
 //! The simple model: on top of [`Hb`], a read joins the clock of the last write to its location. The
 //! read is checked before it does, since it may race with that very write.
 //!
-//! Kept of the last write of a location is its epoch and a [snapshot](super::snapshots) of what its
+//! Kept of the last write of a location is its epoch and a snapshot (`snapshots.rs`) of what its
 //! strand knew, which all writes share that the strand does until it learns something new. A read whose
 //! clock covers the epoch knows all of it already and joins nothing.
 //!
@@ -65,7 +65,8 @@ impl<const LOCKS: bool> Observing<LOCKS> {
         let known = &mut self.knows[strand.index()];
         if *known == Snapshot::NONE {
             *known = self.snapshots.create();
-            self.snapshots.fill(*known, self.hb.strands.of(strand));
+            self.snapshots
+                .fill(*known, strand, self.hb.strands.of(strand));
         }
         *known
     }

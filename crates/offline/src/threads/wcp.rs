@@ -2,7 +2,7 @@
 //!
 //! The simple model. *Hard* order is program order with forks, joins and whatever else no schedule can
 //! change. `a ≺ b` is the smallest relation for which
-//! (a), (b) the two rules of [`sections`](super::sections) hold with "comes before" read as "hard or ≺";
+//! (a), (b) the two rules of `sections.rs` hold with "comes before" read as "hard or ≺";
 //! (c) if a happens before b, b ≺ c and c happens before d, then a ≺ d.
 //! WCP is hard order and ≺ together.
 //!
@@ -16,7 +16,9 @@
 //! `P` matters too: what a lock hands on of a forked strand's parent would be an order that no rule asks for.
 //!
 //! Guarantee: contained in happens-before, so it finds all of its races and more; if it finds any, the
-//! trace has a reordering with a race or a deadlock.
+//! trace has a reordering with a race or a deadlock, be it one in which a strand waits to join another.
+//! (That is for traces that give back their locks: in one that breaks off inside a section, the race may
+//! be one that only the rest of the section makes possible.)
 //!
 //! Cost: as [`dc`](super::dc), and a join of two clocks for each acquire of a lock that another strand
 //! has released, a copy of three for each release.
@@ -103,7 +105,7 @@ impl PartialOrder for Wcp {
                 .map(|strand| hard.of(Strand(strand)).clone())
                 .collect(),
             hard,
-            sections: Sections::new(strands, locks),
+            sections: Sections::new(legend),
             released: vec![released; locks],
             published: Vec::new(),
         }

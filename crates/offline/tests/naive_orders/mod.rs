@@ -95,10 +95,7 @@ impl<'a> Orders<'a> {
         let mut hard = Relation::new(n);
         for a in 0..n {
             for b in a + 1..n {
-                let strands = (events[a].strand(), events[b].strand());
-                let forks = matches!(events[a].op(), Op::Fork(child) if child == strands.1);
-                let joins = matches!(events[b].op(), Op::Join(child) if child == strands.0);
-                if strands.0 == strands.1 || forks || joins {
+                if comes_first(&events[a], &events[b]) {
                     hard.add(a, b);
                 }
             }
@@ -215,6 +212,14 @@ impl<'a> Orders<'a> {
     }
 }
 
+/// Whether an event comes before a later one by program order, or because it forks or is joined.
+pub fn comes_first(event: &Event, later: &Event) -> bool {
+    let strands = (event.strand(), later.strand());
+    let forks = matches!(event.op(), Op::Fork(child) if child == strands.1);
+    let joins = matches!(later.op(), Op::Join(child) if child == strands.0);
+    strands.0 == strands.1 || forks || joins
+}
+
 /// The write whose value a read sees, if the event is a read and there is one.
 pub fn observed(events: &[Event], read: usize) -> Option<usize> {
     let Op::Read(location, _) = events[read].op() else {
@@ -225,36 +230,35 @@ pub fn observed(events: &[Event], read: usize) -> Option<usize> {
 
 /// A lock that is taken again while it is held goes on being held until the last release.
 pub fn sections(events: &[Event]) -> Vec<Section> {
-    let mut sections = Vec::new();
-    for (acquire, event) in events.iter().enumerate() {
-        let Op::Acquire(lock) = event.op() else {
-            continue;
+    let mut sections: Vec<(Section, u32)> = Vec::new();
+    for (now, event) in events.iter().enumerate() {
+        let mine = |section: &Section| {
+            section.release.is_none() && events[section.acquire].strand() == event.strand()
         };
-        let mine = |other: &&usize| events[**other].strand() == event.strand();
-        let depth = |until: usize| {
-            let all: Vec<usize> = (0..until).collect();
-            let count = |op: Op| {
-                all.iter()
-                    .filter(mine)
-                    .filter(|e| events[**e].op() == op)
-                    .count()
-            };
-            count(Op::Acquire(lock)) - count(Op::Release(lock))
-        };
-        if depth(acquire) > 0 {
-            continue;
+        for (section, depth) in sections.iter_mut().filter(|(section, _)| mine(section)) {
+            section.events.push(now);
+            match event.op() {
+                Op::Acquire(lock) if lock == section.lock => *depth += 1,
+                Op::Release(lock) if lock == section.lock => *depth -= 1,
+                _ => {}
+            }
+            if *depth == 0 {
+                section.release = Some(now);
+            }
         }
-        let after: Vec<usize> = (acquire..events.len()).collect();
-        let mine = after.iter().filter(mine).copied();
-        let release = mine.clone().find(|e| *e > acquire && depth(*e + 1) == 0);
-        sections.push(Section {
-            lock,
-            acquire,
-            release,
-            events: mine
-                .filter(|e| release.is_none_or(|release| *e <= release))
-                .collect(),
-        });
+        if let Op::Acquire(lock) = event.op()
+            && !sections
+                .iter()
+                .any(|(section, _)| mine(section) && section.lock == lock)
+        {
+            let section = Section {
+                lock,
+                acquire: now,
+                release: None,
+                events: vec![now],
+            };
+            sections.push((section, 1));
+        }
     }
-    sections
+    sections.into_iter().map(|(section, _)| section).collect()
 }

@@ -72,14 +72,16 @@ pub fn trace(text: &str) -> Trace {
 /// A random trace that some program can have produced: locks nested and often taken, forks, joins.
 pub fn random_trace(seed: u64, longest: usize) -> Trace {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let strands = rng.usize(2..=5);
-    let locks = rng.usize(1..=4);
+    // Two strands that nest two locks: what one knows of the other's sections everybody knows.
+    let pair = rng.u32(..8) == 0;
+    let strands = if pair { 2 } else { rng.usize(2..=5) };
+    let locks = if pair { 2 } else { rng.usize(1..=4) };
     let locations = rng.u64(1..=4);
-    let depth = rng.usize(1..=3);
+    let depth = if pair { 2 } else { rng.usize(1..=3) };
     let length = rng.usize(4..=longest);
     let forks = rng.u32(..3) > 0;
     // How often, of all that a strand can do.
-    let (taking, giving, odd) = (rng.u32(10..45), rng.u32(20..50), rng.u32(2..12));
+    let (taking, giving, odd) = (rng.u32(10..45), rng.u32(20..50), rng.u32(2..25));
     #[derive(Clone, PartialEq)]
     enum Life {
         ToBeForked,
@@ -119,7 +121,7 @@ pub fn random_trace(seed: u64, longest: usize) -> Trace {
                     joined[other] = true;
                     Op::Join(Strand(other as u32))
                 }
-                (Life::Running, 0) if held[strand].is_empty() && forks => {
+                (Life::Running, 0 | 1) if strands > 2 && held[strand].is_empty() && forks => {
                     lives[strand] = Life::Over;
                     Op::End
                 }

@@ -1,0 +1,350 @@
+//! Witnesses of DC races are reorderings that can happen, on very many random traces; and what DC
+//! cannot vindicate as the papers say.
+//!
+//! `DEADHEAT_PROGRAMS` says how many traces to try.
+
+mod naive_orders;
+mod thread_traces;
+
+use std::collections::BTreeSet;
+
+use deadheat_model::{Event, EventNumber, Lock, Op, Site, Strand, Trace};
+use deadheat_offline::threads::vindicate::Vindicator;
+
+use naive_orders::{Orders, Section, comes_first, observed, sections};
+use thread_traces::{how_many, random_trace, shown, trace};
+
+fn witness(trace: &Trace, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
+    let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+    vindicator.witness(one, other)
+}
+
+/// What is wrong with a witness of a race between two events, numbered from 1.
+fn flaw(trace: &Trace, pair: [EventNumber; 2], witness: &[EventNumber]) -> Option<String> {
+    let events = &trace.events;
+    let row: Vec<usize> = witness.iter().map(|number| *number as usize - 1).collect();
+    let set: BTreeSet<usize> = row.iter().copied().collect();
+    if set.len() != row.len() || !row.iter().all(|event| *event < events.len()) {
+        return Some("events twice, or that are not there".into());
+    }
+    if witness[row.len() - 2..].iter().collect::<BTreeSet<_>>() != pair.iter().collect() {
+        return Some("the two do not come last".into());
+    }
+    let mut places = vec![None; events.len()];
+    for (place, &event) in row.iter().enumerate() {
+        places[event] = Some(place);
+    }
+    let at = |event: usize| places[event];
+    for (place, &event) in row.iter().enumerate() {
+        let mut before = (0..event).filter(|before| comes_first(&events[*before], &events[event]));
+        if let Some(before) = before.find(|before| at(*before).is_none_or(|at| at > place)) {
+            return Some(format!("{} without {} before it", event + 1, before + 1));
+        }
+        if let (Op::Read(location, _), true) = (events[event].op(), place + 2 < row.len()) {
+            let mut before = row[..place].iter().copied();
+            let write = before.rfind(|write| events[*write].op() == Op::Write(location));
+            if write != observed(events, event) {
+                return Some(format!("{} sees something else", event + 1));
+            }
+        }
+    }
+    let sections = sections(events);
+    for one in &sections {
+        for other in sections.iter().filter(|other| other.lock == one.lock) {
+            let (Some(begin), Some(later)) = (at(one.acquire), at(other.acquire)) else {
+                continue;
+            };
+            let end = one.release.and_then(at);
+            if begin < later && end.is_none_or(|end| end > later) {
+                return Some(format!(
+                    "{} while {} holds",
+                    other.acquire + 1,
+                    one.acquire + 1
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// What some reordering can do.
+struct Truth {
+    /// The pairs that race, numbered from 1.
+    races: BTreeSet<(EventNumber, EventNumber)>,
+    /// Whether strands can wait for each other in a circle.
+    deadlock: bool,
+}
+
+/// Tries all reorderings.
+fn by_brute_force(events: &[Event]) -> Truth {
+    let hard = Orders::new(events).hard;
+    let sections = sections(events);
+    let mut races = BTreeSet::new();
+    let mut deadlock = false;
+    let mut seen = BTreeSet::new();
+    // Which events have happened, and the last write of each location.
+    let mut left: Vec<(u64, Vec<Option<usize>>)> = vec![(0, vec![None; 8])];
+    while let Some((done, values)) = left.pop() {
+        let has = |event: usize| done >> event & 1 == 1;
+        let next: Vec<usize> = (0..events.len())
+            .filter(|event| !has(*event))
+            .filter(|event| (0..events.len()).all(|b| !hard.has(b, *event) || has(b)))
+            .collect();
+        for (at, &a) in next.iter().enumerate() {
+            for &b in &next[at + 1..] {
+                if let (Some(one), Some(other)) = (events[a].access(), events[b].access())
+                    && one.conflicts_with(&other)
+                {
+                    races.insert((a as EventNumber + 1, b as EventNumber + 1));
+                }
+            }
+        }
+        deadlock |= is_circle(|strand| {
+            let mut all = (0..events.len()).filter(|event| !has(*event));
+            let next = all.find(|event| events[*event].strand() == strand)?;
+            match events[next].op() {
+                Op::Acquire(lock) => {
+                    let open = |one: &&Section| {
+                        one.lock == lock && has(one.acquire) && !one.release.is_some_and(has)
+                    };
+                    let holder = sections.iter().find(open)?;
+                    Some(events[holder.acquire].strand()).filter(|holder| *holder != strand)
+                }
+                Op::Join(child) if !all_is_done(events, child, next, has) => Some(child),
+                _ => None,
+            }
+        });
+        for &event in &next {
+            let mut values = values.clone();
+            match events[event].op() {
+                Op::Read(x, _) if values[x.index()] != observed(events, event) => continue,
+                Op::Write(x) => values[x.index()] = Some(event),
+                Op::Acquire(lock) => {
+                    let held = sections.iter().filter(|section| section.lock == lock);
+                    let mut held = held.filter(|section| section.acquire != event);
+                    let begins = sections.iter().any(|section| section.acquire == event);
+                    let open = |end: Option<usize>| !end.is_some_and(has);
+                    if begins && held.any(|one| has(one.acquire) && open(one.release)) {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            let state = (done | 1 << event, values);
+            if seen.insert(state.clone()) {
+                left.push(state);
+            }
+        }
+    }
+    Truth { races, deadlock }
+}
+
+/// Whether all that a strand does before some event has happened.
+fn all_is_done(
+    events: &[Event],
+    strand: Strand,
+    until: usize,
+    has: impl Fn(usize) -> bool,
+) -> bool {
+    (0..until).all(|event| events[event].strand() != strand || has(event))
+}
+
+/// Whether some strand waits for itself in the end.
+fn is_circle(waits_for: impl Fn(Strand) -> Option<Strand>) -> bool {
+    (0..8).map(Strand).any(|strand| {
+        let chain = std::iter::successors(waits_for(strand), |at| waits_for(*at));
+        chain.take(8).any(|at| at == strand)
+    })
+}
+
+/// The conflicting pairs that DC leaves unordered, and whether WCP does: from 1.
+fn unordered(trace: &Trace) -> Vec<([EventNumber; 2], bool)> {
+    let orders = Orders::new(&trace.events);
+    let (dc, wcp) = (orders.doesnt_commute(), orders.weakly_causally_precedes());
+    let n = trace.events.len();
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    let access = |event: usize| trace.events[event].access();
+    let pairs = pairs.filter(|(a, b)| {
+        matches!((access(*a), access(*b)), (Some(a), Some(b)) if a.conflicts_with(&b))
+            && !dc.has(*a, *b)
+    });
+    let pairs = pairs.map(|(a, b)| {
+        let numbers = [a as EventNumber + 1, b as EventNumber + 1];
+        (numbers, !wcp.has(a, b))
+    });
+    pairs.collect()
+}
+
+#[test]
+fn every_witness_can_happen() {
+    let (mut pairs, mut vindicated, mut only_dc) = (0, 0, 0);
+    for seed in 0..how_many() {
+        let trace = random_trace(6 << 40 | seed, 40);
+        for (pair, by_wcp) in unordered(&trace) {
+            pairs += 1;
+            let Some(witness) = witness(&trace, pair[0], pair[1]) else {
+                continue;
+            };
+            vindicated += 1;
+            only_dc += usize::from(!by_wcp);
+            if let Some(flaw) = flaw(&trace, pair, &witness) {
+                panic!(
+                    "seed {seed}, {pair:?} by {witness:?}: {flaw}\n{}",
+                    shown(&trace)
+                );
+            }
+        }
+    }
+    println!("{vindicated} of {pairs} pairs vindicated, {only_dc} of them ordered by WCP");
+    assert!(0 < only_dc && only_dc < vindicated && vindicated < pairs);
+}
+
+#[test]
+fn nearly_every_dc_race_that_is_one_is_vindicated() {
+    // Those that are not: a section is closed although it could have been left out, and the like.
+    let (mut true_races, mut vindicated) = (0, 0);
+    for seed in 0..how_many() / 4 {
+        let trace = random_trace(7 << 40 | seed, 16);
+        let races = by_brute_force(&trace.events).races;
+        for ([a, b], _) in unordered(&trace) {
+            let found = witness(&trace, a, b).is_some();
+            assert!(!found || races.contains(&(a, b)), "{}", shown(&trace));
+            true_races += u32::from(races.contains(&(a, b)));
+            vindicated += u32::from(found);
+        }
+    }
+    println!("{vindicated} of {true_races} DC races that can happen were vindicated");
+    assert!(
+        vindicated * 1000 >= true_races * 998,
+        "{vindicated} of {true_races}"
+    );
+}
+
+#[test]
+fn witnesses_can_happen_whatever_the_window() {
+    let (mut pairs, mut vindicated) = (0, 0);
+    for seed in 0..how_many() / 100 {
+        let trace = random_trace(8 << 40 | seed, 1500);
+        let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+        let mut rng = fastrand::Rng::with_seed(seed);
+        for _ in 0..200 {
+            let first = rng.usize(..trace.events.len());
+            let second = (first + rng.usize(1..200)).min(trace.events.len() - 1);
+            let pair = [first as EventNumber + 1, second as EventNumber + 1];
+            let Some(witness) = vindicator.witness(pair[0], pair[1]) else {
+                pairs += 1;
+                continue;
+            };
+            (pairs, vindicated) = (pairs + 1, vindicated + 1);
+            if let Some(flaw) = flaw(&trace, pair, &witness) {
+                panic!(
+                    "seed {seed}, {pair:?} by {witness:?}: {flaw}\n{}",
+                    shown(&trace)
+                );
+            }
+        }
+    }
+    println!("{vindicated} of {pairs} pairs vindicated");
+    assert!(0 < vindicated && vindicated < pairs);
+}
+
+#[test]
+fn what_m2_says_about_dc_in_figure_1() {
+    let a = trace("0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w x\n1 rel l\n1 r x");
+    assert!(unordered(&a).is_empty());
+    assert_eq!(witness(&a, 2, 7), None);
+    let b = trace(
+        "0 acq k\n0 w x\n0 w y\n0 rel k\n1 acq k\n1 acq l\n1 w z\n1 rel l\n1 w y\n1 rel k\n\
+         2 acq l\n2 r z\n2 rel l\n2 w x",
+    );
+    assert_eq!(unordered(&b), [([2, 14], false)]);
+    assert_eq!(witness(&b, 2, 14), None);
+    // It is a race, though.
+    assert!(by_brute_force(&b.events).races.contains(&(2, 14)));
+}
+
+#[test]
+fn a_race_that_wcp_misses_and_dc_finds() {
+    // Strand 1 takes m after strand 0, but does nothing there that would mind coming first.
+    let trace = trace(
+        "0 w x\n0 acq m\n0 rel m\n1 acq m\n1 rel m\n1 acq n\n1 w z\n1 rel n\n\
+         2 acq n\n2 r z\n2 rel n\n2 w x",
+    );
+    assert_eq!(unordered(&trace), [([1, 12], false)]);
+    let expected = vec![4, 5, 6, 7, 8, 9, 10, 11, 1, 12];
+    assert_eq!(witness(&trace, 1, 12), Some(expected));
+}
+
+#[test]
+fn dc_alone_is_not_enough() {
+    // Both accesses are unordered, but each read of the other's flag would see something else.
+    let trace = trace("0 w x\n0 w f\n1 r f\n1 w x");
+    assert_eq!(unordered(&trace), [([1, 4], true), ([2, 3], true)]);
+    assert_eq!(witness(&trace, 1, 4), None);
+    assert_eq!(witness(&trace, 2, 3), Some(vec![1, 2, 3]));
+}
+
+#[test]
+fn readers_of_a_lock_keep_writers_out() {
+    let trace = trace(
+        "0 w x\n0 acq l\n0 rel l\n1 acq l\n1 rel l\n2 sacq l\n2 w x\n2 srel l\n3 acq l\n3 w x\n3 rel l",
+    );
+    // The reader needs the writer before it, and may keep the lock; the later writer may not have it.
+    assert_eq!(witness(&trace, 1, 7), Some(vec![4, 5, 6, 1, 7]));
+    assert_eq!(witness(&trace, 7, 10), None);
+}
+
+#[test]
+fn pairs_that_are_none_have_no_witness() {
+    let trace = trace("0 w x\n0 w x\n1 r x\n2 r x\n1 w y");
+    for (one, other) in [(1, 2), (3, 4), (1, 5), (0, 1), (1, 6), (7, 9), (1, 1)] {
+        assert_eq!(witness(&trace, one, other), None, "{one} {other}");
+    }
+    // In whichever order they are named.
+    assert_eq!(witness(&trace, 3, 1), Some(vec![1, 3]));
+}
+
+/// The trace, and in the end whoever holds a lock gives it back.
+fn completed(mut trace: Trace) -> Trace {
+    let mut held: Vec<(Strand, Lock)> = Vec::new();
+    for event in &trace.events {
+        match event.op() {
+            Op::Acquire(lock) => held.push((event.strand(), lock)),
+            Op::Release(lock) => {
+                let holding = held
+                    .iter()
+                    .rposition(|held| *held == (event.strand(), lock));
+                held.remove(holding.unwrap());
+            }
+            _ => {}
+        }
+    }
+    let releases = held.into_iter().rev();
+    let releases = releases.map(|(strand, lock)| Event::new(strand, Op::Release(lock), Site(0)));
+    trace.events.extend(releases);
+    trace
+}
+
+#[test]
+fn if_wcp_finds_a_race_there_is_one_or_a_deadlock() {
+    // Of traces in which happens-before finds nothing.
+    let (mut races, mut deadlocks) = (0, 0);
+    for seed in 0..4 * how_many() {
+        let trace = completed(random_trace(9 << 40 | seed, 20));
+        let happens_before = Orders::new(&trace.events).happens_before();
+        let found = unordered(&trace);
+        let by_hb = |pair: [EventNumber; 2]| {
+            !happens_before.has(pair[0] as usize - 1, pair[1] as usize - 1)
+        };
+        let first = !found.iter().any(|(pair, _)| by_hb(*pair));
+        if first && found.iter().any(|(_, by_wcp)| *by_wcp) {
+            let truth = by_brute_force(&trace.events);
+            races += u32::from(!truth.races.is_empty());
+            deadlocks += u32::from(truth.races.is_empty());
+            let something = !truth.races.is_empty() || truth.deadlock;
+            assert!(something, "seed {seed}: {found:?}\n{}", shown(&trace));
+        }
+    }
+    println!("{races} with races, {deadlocks} with a deadlock only");
+    assert!(races > 0);
+}
