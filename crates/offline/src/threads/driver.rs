@@ -6,6 +6,7 @@ use deadheat_model::{
     AtomicOrdering, Barrier, Event, EventNumber, Flag, Legend, Location, Lock, Op, Semaphore,
     Strand,
 };
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -73,6 +74,8 @@ struct Cell {
 pub struct Driver<'a> {
     legend: &'a Legend,
     order: Order,
+    /// The locations whose plain accesses are told.
+    only: Option<&'a FixedBitSet>,
     next: EventNumber,
     lives: Vec<Life>,
     locks: Vec<Holding>,
@@ -107,6 +110,7 @@ impl<'a> Driver<'a> {
         Driver {
             legend,
             order,
+            only: None,
             next: 1,
             lives: vec![Life::Unseen; legend.strands.len()],
             locks: vec![FREE; legend.locks.len()],
@@ -114,6 +118,15 @@ impl<'a> Driver<'a> {
                 tokens: tokens.map(|(n, s)| (Semaphore(s), *n)).collect(),
                 ..Rare::default()
             },
+        }
+    }
+
+    /// Tells plain accesses to some locations only, of a trace that another driver has found to be one
+    /// that can have happened.
+    pub fn only(self, locations: &'a FixedBitSet) -> Driver<'a> {
+        Driver {
+            only: Some(locations),
+            ..self
         }
     }
 
@@ -129,7 +142,26 @@ impl<'a> Driver<'a> {
         events: &[Event],
         engine: &mut impl ThreadEngine,
     ) -> Result<(), Malformed> {
+        match self.only {
+            None => self.feed_where(events, engine, |_| true),
+            Some(only) => self.feed_where(events, engine, |x| only.contains(x.index())),
+        }
+    }
+
+    #[inline(always)]
+    fn feed_where(
+        &mut self,
+        events: &[Event],
+        engine: &mut impl ThreadEngine,
+        wanted: impl Fn(Location) -> bool,
+    ) -> Result<(), Malformed> {
         for event in events {
+            if let Some(access) = event.access()
+                && !wanted(access.location)
+            {
+                self.next += 1;
+                continue;
+            }
             let at = At {
                 number: self.next,
                 strand: event.strand(),

@@ -14,6 +14,7 @@ pub mod accesses;
 pub mod dc;
 mod driver;
 pub mod eraser;
+pub mod exposure;
 pub mod fasttrack;
 pub mod hb;
 pub mod locksets;

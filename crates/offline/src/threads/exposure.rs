@@ -1,0 +1,199 @@
+//! Which locations can race at all, whatever orders them: a first look that keeps little.
+//!
+//! As long as there is one strand, and if it forks all others, what it does comes before all that they
+//! do. Of what comes after: a location is *shared* if more than one strand accesses it and one writes,
+//! and it is *exposed* if, besides, no lock is held at all accesses. Two accesses race only at exposed
+//! locations, in every order that puts conflicting accesses under a common lock one behind the other;
+//! and where a location is not shared, each read observes the same write in every order. So who knows
+//! this has few accesses left to look at.
+//!
+//! Cost: 12 bytes a location.
+
+use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use fixedbitset::FixedBitSet;
+
+use super::locksets::{LocksetId, Locksets};
+use super::{At, Publish, Slot, ThreadEngine};
+
+/// What is known of a location.
+#[derive(Clone, Copy)]
+struct Use {
+    /// The strand that accesses it, if there is but one; or [`NOBODY`] or [`MANY`].
+    strand: u32,
+    /// The locks held at all accesses.
+    locks: LocksetId,
+    /// How often it is accessed, twice; one more if anybody writes.
+    accesses: u32,
+}
+
+const NOBODY: u32 = u32::MAX;
+const MANY: u32 = u32::MAX - 1;
+
+/// Looks at a trace for the first time.
+pub struct Exposure {
+    locksets: Locksets,
+    /// By strand.
+    held: Vec<LocksetId>,
+    uses: Vec<Use>,
+    /// Whether the first strand is still the only one, and what it accessed and wrote until then.
+    alone: bool,
+    accessed: FixedBitSet,
+    written: FixedBitSet,
+    /// Strands that were forked, or have done something.
+    known: FixedBitSet,
+    /// How many strands nobody forked.
+    roots: usize,
+    atomic: FixedBitSet,
+}
+
+/// The locations to look at.
+pub struct Exposed {
+    /// Those that several strands access and one writes.
+    pub shared: FixedBitSet,
+    /// Those of them that no lock protects.
+    pub exposed: FixedBitSet,
+    /// How often these are accessed.
+    pub accesses: u64,
+}
+
+impl Exposure {
+    /// Before the first event of a trace with these names.
+    pub fn new(legend: &Legend) -> Exposure {
+        let unused = Use {
+            strand: NOBODY,
+            locks: LocksetId::default(),
+            accesses: 0,
+        };
+        let locations = || FixedBitSet::with_capacity(legend.locations.len());
+        Exposure {
+            locksets: Locksets::default(),
+            held: vec![LocksetId::default(); legend.strands.len()],
+            uses: vec![unused; legend.locations.len()],
+            alone: true,
+            accessed: locations(),
+            written: locations(),
+            known: FixedBitSet::with_capacity(legend.strands.len()),
+            roots: 0,
+            atomic: locations(),
+        }
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Exposed {
+        let locations = self.uses.len();
+        let mut found = Exposed {
+            shared: FixedBitSet::with_capacity(locations),
+            exposed: FixedBitSet::with_capacity(locations),
+            accesses: 0,
+        };
+        for (x, seen) in self.uses.iter().enumerate() {
+            // The first strand did not fork all others: nothing comes before them.
+            let early = self.roots > 1 && self.accessed.contains(x) && seen.strand != NOBODY;
+            let written = seen.accesses & 1 == 1 || early && self.written.contains(x);
+            let atomic = self.atomic.contains(x);
+            if (seen.strand == MANY || early) && written || atomic {
+                found.shared.insert(x);
+                if seen.locks.is_empty() || early || atomic {
+                    found.exposed.insert(x);
+                    found.accesses += u64::from(seen.accesses / 2);
+                }
+            }
+        }
+        found
+    }
+
+    /// A strand does something: it is a root if nobody forked it.
+    #[inline]
+    fn meet(&mut self, strand: Strand) {
+        if !self.known.contains(strand.index()) {
+            self.known.insert(strand.index());
+            self.roots += 1;
+            self.alone &= self.roots == 1;
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, at: At, x: Location, kind: AccessKind) {
+        self.meet(at.strand);
+        let (x, writes) = (x.index(), kind == AccessKind::Write);
+        if self.alone {
+            self.accessed.insert(x);
+            self.written.set(x, writes || self.written.contains(x));
+            return;
+        }
+        let held = self.held[at.strand.index()];
+        let seen = &mut self.uses[x];
+        let written = seen.accesses & 1 | u32::from(writes);
+        seen.accesses = seen.accesses.saturating_add(2) & !1 | written;
+        if seen.strand == at.strand.0 && seen.locks == held {
+            return;
+        }
+        if seen.strand == NOBODY {
+            (seen.strand, seen.locks) = (at.strand.0, held);
+            return;
+        }
+        if seen.strand != at.strand.0 {
+            seen.strand = MANY;
+        }
+        if seen.locks != held && !seen.locks.is_empty() {
+            seen.locks = self.locksets.intersection(seen.locks, held);
+        }
+    }
+
+    fn toggle(&mut self, at: At, lock: Lock) {
+        self.meet(at.strand);
+        let held = &mut self.held[at.strand.index()];
+        *held = self.locksets.toggle(*held, lock.0 as u32);
+    }
+}
+
+impl ThreadEngine for Exposure {
+    #[inline]
+    fn read(&mut self, at: At, x: Location) {
+        self.access(at, x, AccessKind::Read);
+    }
+
+    #[inline]
+    fn write(&mut self, at: At, x: Location) {
+        self.access(at, x, AccessKind::Write);
+    }
+
+    fn atomic_read(&mut self, at: At, x: Location) {
+        self.meet(at.strand);
+        self.atomic.insert(x.index());
+    }
+
+    fn atomic_write(&mut self, at: At, x: Location) {
+        self.atomic_read(at, x);
+    }
+
+    fn acquire(&mut self, at: At, lock: Lock) {
+        self.toggle(at, lock);
+    }
+
+    fn release(&mut self, at: At, lock: Lock) {
+        self.toggle(at, lock);
+    }
+
+    fn fork(&mut self, at: At, child: Strand) {
+        self.meet(at.strand);
+        self.known.insert(child.index());
+        self.alone = false;
+    }
+
+    fn join(&mut self, at: At, _: Strand) {
+        self.meet(at.strand);
+    }
+
+    fn publish(&mut self, at: At, _: Slot, _: Publish) {
+        self.meet(at.strand);
+    }
+
+    fn awaits(&mut self, at: At, _: Slot) {
+        self.meet(at.strand);
+    }
+
+    fn acquire_shared(&mut self, at: At, _: Lock) {
+        self.meet(at.strand);
+    }
+}
