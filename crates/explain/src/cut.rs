@@ -36,7 +36,7 @@
 //! are no [`Cuts`]: its witnesses are done event by event.
 //!
 //! Guarantee: as if the cut's events were done one by one. Cost: one pass over the trace, once; 4 bytes an
-//! event, 20 an acquire and 8 a change. A cut takes a binary search for each two strands of which one needs
+//! event, 24 an acquire and 8 a change. A cut takes a binary search for each two strands of which one needs
 //! the other, and for each open section and strand; and the stretch, if reads from before the cut's end
 //! were put off until after it.
 
@@ -44,7 +44,7 @@ use deadheat_model::{EventNumber, Lock, Op, Strand};
 use rustc_hash::FxHashMap;
 
 use crate::recording::{Recording, reads, writes};
-use crate::sections::{Acquires, Sections, lock};
+use crate::sections::{Acquires, LockId, Sections};
 use crate::state::{Obstacle, State};
 
 /// Of each strand, its events with numbers below `before` and up to a number of its own.
@@ -98,6 +98,7 @@ pub(crate) struct Cuts {
     forks: FxHashMap<Strand, u32>,
     /// What the first strand's events need of the second's; both numbers of a need increase.
     needs: FxHashMap<(Strand, Strand), Vec<Need>>,
+    locks: Vec<Lock>,
     acquires: Acquires,
 }
 
@@ -112,15 +113,17 @@ impl Cuts {
             mut strands,
             forks,
             needs,
+            locks,
             ..
         } = draft;
         strands.sort_unstable_by_key(|of| of.strand);
         strands.iter_mut().for_each(|of| of.sections.finish());
-        let acquires = Acquires::new(recording, strands.iter().map(|of| &of.sections));
+        let acquires = Acquires::new(strands.iter().map(|of| &of.sections), locks.len());
         Some(Cuts {
             strands,
             forks,
             needs,
+            locks,
             acquires,
         })
     }
@@ -160,11 +163,9 @@ impl Cuts {
         for of in &self.strands {
             let end = end(of.strand);
             state.skip(of.strand, of.done(end) as u32);
-            for acquire in of.sections.after(end) {
-                self.is_last_to_take(recording, cut, of.strand, acquire)?;
-                if let Some(lock) = lock(recording, acquire) {
-                    state.own(lock, of.strand);
-                }
+            for (lock, acquire) in of.sections.after(end) {
+                self.is_last_to_take(recording, cut, of.strand, (lock, acquire))?;
+                state.own(self.locks[lock as usize], of.strand);
             }
         }
         for (&child, &fork) in &self.forks {
@@ -181,11 +182,8 @@ impl Cuts {
         recording: &Recording,
         cut: Cut,
         strand: Strand,
-        acquire: u32,
+        (lock, acquire): (LockId, u32),
     ) -> Result<(), (EventNumber, Obstacle)> {
-        let Some(lock) = lock(recording, acquire) else {
-            return Ok(());
-        };
         let others = self.strands.iter().map(|of| of.strand);
         for other in others.filter(|&other| other != strand) {
             let end = cut.end(recording, other);
@@ -193,6 +191,7 @@ impl Cuts {
                 && let Some(later) = self.acquires.last(recording, lock, other, end)
                 && later > acquire
             {
+                let lock = self.locks[lock as usize];
                 return Err((later.into(), Obstacle::Owned(lock, strand)));
             }
         }
@@ -245,8 +244,10 @@ struct Draft {
     index: FxHashMap<Strand, usize>,
     forks: FxHashMap<Strand, u32>,
     needs: FxHashMap<(Strand, Strand), Vec<Need>>,
-    /// The sections that the owner of a lock is in, the inner ones last.
-    inside: FxHashMap<Lock, Vec<u32>>,
+    locks: Vec<Lock>,
+    /// For each lock, where it is among them and which of its sections its owner is in, the inner ones
+    /// last.
+    inside: FxHashMap<Lock, (LockId, Vec<u32>)>,
 }
 
 impl Draft {
@@ -256,27 +257,34 @@ impl Draft {
         let strand = event.strand();
         let index = self.index_of(recording, strand);
         if self.strands[index].events.is_empty() {
-            self.need(recording, number, self.forks.get(&strand).copied());
+            self.need(
+                recording,
+                (strand, number),
+                self.forks.get(&strand).copied(),
+            );
         }
         self.strands[index].events.push(number);
         let observed = recording.observed(number.into());
-        self.need(recording, number, observed.map(clamp));
+        self.need(recording, (strand, number), observed.map(clamp));
         match event.op() {
             Op::Fork(child) => {
                 self.forks.insert(child, number);
             }
             Op::Join(other) => {
-                self.need(recording, number, self.forks.get(&other).copied());
+                self.need(recording, (strand, number), self.forks.get(&other).copied());
                 let other = self.index.get(&other);
                 let last = other.and_then(|&other| self.strands[other].events.last());
-                self.need(recording, number, last.copied());
+                self.need(recording, (strand, number), last.copied());
             }
             Op::Acquire(lock) => {
-                let section = self.strands[index].sections.begin(number);
-                self.inside.entry(lock).or_default().push(section);
+                let (id, inside) = self.inside.entry(lock).or_insert_with(|| {
+                    self.locks.push(lock);
+                    (self.locks.len() as LockId - 1, Vec::new())
+                });
+                inside.push(self.strands[index].sections.begin(*id, number));
             }
             Op::Release(lock) => {
-                let section = self.inside.get_mut(&lock)?.pop()?;
+                let section = self.inside.get_mut(&lock)?.1.pop()?;
                 self.strands[index].sections.end(section, number);
             }
             Op::Read(..) | Op::Write(_) => {}
@@ -299,14 +307,13 @@ impl Draft {
         })
     }
 
-    /// One event needs another, if there is one.
-    fn need(&mut self, recording: &Recording, by: u32, of: Option<u32>) {
-        let strand = |number: u32| Some(recording.event(number.into())?.strand());
+    /// A strand's event needs another, if there is one.
+    fn need(&mut self, recording: &Recording, (who, by): (Strand, u32), of: Option<u32>) {
         if let Some(of) = of
-            && let (Some(who), Some(whom)) = (strand(by), strand(of))
-            && who != whom
+            && let Some(needed) = recording.event(of.into())
+            && needed.strand() != who
         {
-            let needs = self.needs.entry((who, whom)).or_default();
+            let needs = self.needs.entry((who, needed.strand())).or_default();
             if needs.last().is_none_or(|last| last.of < of) {
                 needs.push(Need { by, of });
             }

@@ -10,14 +10,13 @@
 //! there may be sections that are over, many of them if locks are taken hand over hand. So each also
 //! knows the next on its path that `outlives` it: those between are over whenever it is.
 //!
-//! Guarantee: exactly the simple model's. Cost: for each strand, linear in its sections and 16 bytes
+//! Guarantee: exactly the simple model's. Cost: for each strand, linear in its sections and 20 bytes
 //! each; an answer takes a binary search and at most as many steps as the strand had locks at one time,
 //! for each lock that it has.
 
 use std::iter::successors;
 
-use deadheat_model::{Lock, Op, Strand};
-use rustc_hash::FxHashMap;
+use deadheat_model::Strand;
 
 use crate::recording::Recording;
 
@@ -25,6 +24,7 @@ use crate::recording::Recording;
 const NONE: u32 = u32::MAX;
 
 struct Section {
+    lock: LockId,
     /// The event that takes the lock.
     acquire: u32,
     /// The event that gives it back.
@@ -32,6 +32,9 @@ struct Section {
     outer: u32,
     outlives: u32,
 }
+
+/// A lock, by the order in which the trace first mentions them.
+pub(crate) type LockId = u32;
 
 /// The sections of one strand, by their acquires.
 #[derive(Default)]
@@ -43,7 +46,7 @@ pub(crate) struct Sections {
 
 impl Sections {
     /// Begins a section and says which it is.
-    pub fn begin(&mut self, acquire: u32) -> u32 {
+    pub fn begin(&mut self, lock: LockId, acquire: u32) -> u32 {
         let sections = &self.sections;
         while (self.open)
             .pop_if(|&mut s| sections[s as usize].release != NONE)
@@ -51,6 +54,7 @@ impl Sections {
         {}
         let number = self.sections.len() as u32;
         self.sections.push(Section {
+            lock,
             acquire,
             release: NONE,
             outer: self.open.last().copied().unwrap_or(NONE),
@@ -80,8 +84,9 @@ impl Sections {
         self.open = Vec::new();
     }
 
-    /// The acquires of the sections that the strand is in, after its events up to a number.
-    pub fn after(&self, end: u32) -> impl Iterator<Item = u32> {
+    /// The locks of the sections that the strand is in, after its events up to a number, and their
+    /// acquires.
+    pub fn after(&self, end: u32) -> impl Iterator<Item = (LockId, u32)> {
         let begun = self.sections.partition_point(|s| s.acquire <= end);
         let last = begun.checked_sub(1).map(|last| &self.sections[last]);
         let path = successors(last, move |section| {
@@ -91,7 +96,7 @@ impl Sections {
             })
         });
         let inside = path.filter(move |section| section.release > end);
-        inside.map(|section| section.acquire)
+        inside.map(|section| (section.lock, section.acquire))
     }
 
     fn get(&self, section: u32) -> Option<&Section> {
@@ -102,59 +107,46 @@ impl Sections {
 /// Every acquire of a trace: by lock, then by strand, then as in the trace.
 pub(crate) struct Acquires {
     acquires: Vec<u32>,
-    /// Where each lock's begin and end.
-    of: FxHashMap<Lock, (u32, u32)>,
+    /// Where each lock's end; the next one's begin there.
+    ends: Vec<u32>,
 }
 
 impl Acquires {
-    /// From the sections of all strands, in the strands' order.
-    pub fn new<'a>(
-        recording: &Recording,
-        strands: impl Iterator<Item = &'a Sections> + Clone,
-    ) -> Acquires {
-        let acquires = || {
-            let sections = strands.clone().flat_map(|strand| &strand.sections);
-            sections.map(|section| section.acquire)
-        };
-        let mut of: FxHashMap<Lock, (u32, u32)> = FxHashMap::default();
-        for lock in acquires().filter_map(|acquire| lock(recording, acquire)) {
-            of.entry(lock).or_default().1 += 1;
+    /// From the sections of all strands, in the strands' order, that take so many locks.
+    pub fn new<'a>(strands: impl Iterator<Item = &'a Sections> + Clone, locks: usize) -> Acquires {
+        let sections = || strands.clone().flat_map(|strand| &strand.sections);
+        // First where each lock's begin; the place for its next acquire while they are put there.
+        let mut ends = vec![0; locks + 1];
+        for section in sections() {
+            ends[section.lock as usize + 1] += 1;
         }
-        let mut end = 0;
-        for range in of.values_mut() {
-            let begin = end;
-            end += range.1;
-            *range = (begin, begin);
+        for lock in 0..locks {
+            ends[lock + 1] += ends[lock];
         }
-        let mut by_lock = vec![0; end as usize];
-        for acquire in acquires() {
-            if let Some(range) = lock(recording, acquire).and_then(|lock| of.get_mut(&lock)) {
-                by_lock[range.1 as usize] = acquire;
-                range.1 += 1;
-            }
+        let mut acquires = vec![0; ends[locks] as usize];
+        for section in sections() {
+            let place = &mut ends[section.lock as usize];
+            acquires[*place as usize] = section.acquire;
+            *place += 1;
         }
-        Acquires {
-            acquires: by_lock,
-            of,
-        }
+        Acquires { acquires, ends }
     }
 
     /// A strand's last acquire of a lock, up to an event.
-    pub fn last(&self, recording: &Recording, lock: Lock, strand: Strand, end: u32) -> Option<u32> {
-        let &(from, to) = self.of.get(&lock)?;
-        let acquires = &self.acquires[from as usize..to as usize];
+    pub fn last(
+        &self,
+        recording: &Recording,
+        lock: LockId,
+        strand: Strand,
+        end: u32,
+    ) -> Option<u32> {
+        let lock = lock as usize;
+        let begin = lock.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let acquires = &self.acquires[begin as usize..self.ends[lock] as usize];
         let key = |acquire: u32| Some((recording.event(acquire.into())?.strand(), acquire));
         let upto = acquires.partition_point(|&acquire| key(acquire) <= Some((strand, end)));
         let last = *acquires[..upto].last()?;
         (recording.event(last.into())?.strand() == strand).then_some(last)
-    }
-}
-
-/// The lock that an event takes.
-pub(crate) fn lock(recording: &Recording, acquire: u32) -> Option<Lock> {
-    match recording.event(acquire.into())?.op() {
-        Op::Acquire(lock) => Some(lock),
-        _ => None,
     }
 }
 
@@ -174,7 +166,7 @@ mod tests {
             for event in 1..rng.u32(2..60) {
                 match rng.u32(0..3) {
                     0 => {
-                        open.push((sections.begin(event), model.len()));
+                        open.push((sections.begin(0, event), model.len()));
                         model.push((event, NONE));
                     }
                     1 if !open.is_empty() => {
@@ -188,7 +180,7 @@ mod tests {
             }
             sections.finish();
             for end in 0..60 {
-                let mut found: Vec<_> = sections.after(end).collect();
+                let mut found: Vec<_> = sections.after(end).map(|(_, acquire)| acquire).collect();
                 found.sort_unstable();
                 let expected = model.iter().filter(|&&(a, r)| a <= end && end < r);
                 let expected: Vec<_> = expected.map(|&(acquire, _)| acquire).collect();
@@ -201,15 +193,16 @@ mod tests {
     #[test]
     fn sections_that_are_over_are_passed_over() {
         let mut sections = Sections::default();
-        sections.begin(1);
-        let mut before = sections.begin(2);
+        sections.begin(0, 1);
+        let mut before = sections.begin(0, 2);
         for event in (3..20_003).step_by(2) {
-            let next = sections.begin(event);
+            let next = sections.begin(0, event);
             sections.end(before, event + 1);
             before = next;
         }
         sections.finish();
-        assert_eq!(sections.after(20_002).collect::<Vec<_>>(), [20_001, 1]);
+        let inside: Vec<_> = sections.after(20_002).collect();
+        assert_eq!(inside, [(0, 20_001), (0, 1)]);
         let last = sections.sections.last().unwrap();
         let over = sections.get(last.outer).unwrap();
         assert_eq!(over.outlives, 0);
