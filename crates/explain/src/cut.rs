@@ -36,7 +36,7 @@
 //! are no [`Cuts`]: its witnesses are done event by event.
 //!
 //! Guarantee: as if the cut's events were done one by one. Cost: one pass over the trace, once; 4 bytes an
-//! event, 24 an acquire and 8 a change. A cut takes a binary search for each two strands of which one needs
+//! event, 20 an acquire and 8 a change. A cut takes a binary search for each two strands of which one needs
 //! the other, and for each open section and strand; and the stretch, if reads from before the cut's end
 //! were put off until after it.
 
