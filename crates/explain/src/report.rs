@@ -560,12 +560,15 @@ mod tests {
 
     #[test]
     fn no_damage_to_a_report_makes_it_panic_or_another_race_true() {
-        let text = report().to_string();
+        let mut compact = report();
+        compact["races"][0]["witness_prefix"] = json!({"before": 14, "upto": {"T2": 10, "T3": 13}});
+        compact["races"][0]["witness"] = json!([1, 2, 14]);
+        let texts = [report(), compact].map(|report| report.to_string());
         let trace = trace(FIGURE_1B);
         let mut rng = fastrand::Rng::with_seed(7);
         let mut read = 0;
         for _ in 0..5000 {
-            let mut bytes = text.clone().into_bytes();
+            let mut bytes = rng.choice(&texts).unwrap().clone().into_bytes();
             for _ in 0..rng.usize(1..4) {
                 let at = rng.usize(0..bytes.len());
                 bytes[at] = rng.choice(*b"0123456789[]{},:\"- e.").unwrap();
