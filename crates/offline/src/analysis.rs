@@ -1,10 +1,12 @@
 //! The ways to judge a recorded run of threads, and what each promises.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{Event, Legend, Location, Race, Trace, Witness};
 use deadheat_trace::{Source, TraceError};
+use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -12,6 +14,7 @@ use crate::m2::{self, Progress};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::dc::Dc;
 use crate::threads::eraser::{Eraser, Unprotected};
+use crate::threads::exposure::{Exposed, Exposure};
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::hb::Hb;
 use crate::threads::pairs::{Found, Pairs};
@@ -94,50 +97,123 @@ impl Method {
 pub enum Recorded<'a> {
     /// All of it is in memory.
     InMemory(&'a Trace),
-    /// It is read from a file, as often as it takes.
+    /// It is in a file.
     OnDisk(&'a Source),
 }
 
-impl Recorded<'_> {
-    /// What the numbers in its events mean.
-    pub fn legend(&self) -> Result<&Legend, TraceError> {
-        match self {
-            Recorded::InMemory(trace) => Ok(&trace.legend),
-            Recorded::OnDisk(source) => source.legend(),
-        }
+/// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer
+/// trace is read again for each pass, unless the method needs it in memory.
+const MAX_KEPT: u64 = 1 << 28;
+
+/// A trace that has been looked at once.
+struct Looked<'a> {
+    legend: &'a Legend,
+    events: Events<'a>,
+    exposed: Exposed,
+    /// Whether it has orders that another schedule could have made otherwise, besides those of locks.
+    kept_orders: bool,
+    progress: Progress<'a>,
+    /// How many passes there will be at most, and how many are done.
+    passes: u32,
+    passed: u32,
+}
+
+enum Events<'a> {
+    InMemory(Cow<'a, [Event]>),
+    OnDisk(&'a Source),
+}
+
+impl<'a> Looked<'a> {
+    /// Looks at a trace, and checks that it is one.
+    fn at(
+        recorded: Recorded<'a>,
+        passes: u32,
+        in_memory: bool,
+        progress: Progress<'a>,
+    ) -> Result<Looked<'a>, AnalysisError> {
+        let legend = match recorded {
+            Recorded::InMemory(trace) => &trace.legend,
+            Recorded::OnDisk(source) => source.legend()?,
+        };
+        let mut exposure = Exposure::new(legend);
+        let mut driver = Driver::new(legend, Order::Synchronising);
+        let mut kept = Vec::new();
+        let events = match recorded {
+            Recorded::InMemory(trace) => Events::InMemory(Cow::Borrowed(&trace.events)),
+            Recorded::OnDisk(source) => {
+                let count = source.events()?;
+                if count <= MAX_KEPT || in_memory {
+                    kept.reserve_exact(count as usize);
+                }
+                Events::OnDisk(source)
+            }
+        };
+        let keep = kept.capacity() > 0;
+        events.each(|window, done| {
+            progress((done * 1000.0) as u64, u64::from(passes) * 1000);
+            if keep {
+                kept.extend_from_slice(window);
+            }
+            driver.feed(window, &mut exposure)
+        })?;
+        Ok(Looked {
+            legend,
+            events: match keep {
+                true => Events::InMemory(Cow::Owned(kept)),
+                false => events,
+            },
+            exposed: exposure.finish(),
+            kept_orders: driver.keeps_orders_of_the_schedule(),
+            progress,
+            passes,
+            passed: 1,
+        })
     }
 
-    /// Tells an engine all events.
+    /// Tells an engine all but the plain accesses of locations that do not matter to it.
     fn feed(
-        &self,
+        &mut self,
         order: Order,
+        only: &FixedBitSet,
         engine: &mut impl ThreadEngine,
-        progress: &dyn Fn(f64),
     ) -> Result<(), AnalysisError> {
-        let mut driver = Driver::new(self.legend()?, order);
-        let mut feed = |events: &[Event], done| {
-            progress(done);
-            driver.feed(events, engine)
-        };
+        let mut driver = Driver::new(self.legend, order).only(only);
+        let before = f64::from(self.passed);
+        self.passed += 1;
+        self.events.each(|window, done| {
+            let done = (before + done) * 1000.0;
+            (self.progress)(done as u64, u64::from(self.passes) * 1000);
+            driver.feed(window, engine)
+        })
+    }
+}
+
+impl Events<'_> {
+    /// Goes through the events, each time with how much is done, from 0 to 1.
+    fn each(
+        &self,
+        mut each: impl FnMut(&[Event], f64) -> Result<(), Malformed>,
+    ) -> Result<(), AnalysisError> {
         match self {
-            Recorded::InMemory(trace) => {
-                let all = trace.events.len().max(1) as f64;
-                let mut windows = trace.events.chunks(1 << 20).zip(0..);
-                windows.try_for_each(|(window, index)| {
-                    feed(window, f64::from(index) * (1 << 20) as f64 / all)
-                })?;
+            Events::InMemory(events) => {
+                let mut done = 0;
+                for window in events.chunks(deadheat_trace::WINDOW) {
+                    done += window.len();
+                    each(window, done as f64 / events.len() as f64)?;
+                }
+                Ok(())
             }
-            Recorded::OnDisk(source) => {
-                let end = source.for_each(|window| match feed(window.events, window.done) {
+            Events::OnDisk(source) => {
+                let end = source.for_each(|window| match each(window.events, window.done) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(malformed) => ControlFlow::Break(malformed),
                 })?;
-                if let ControlFlow::Break(malformed) = end {
-                    return Err(malformed.into());
+                match end {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(malformed) => Err(malformed.into()),
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -173,12 +249,6 @@ pub enum AnalysisError {
         method: Method,
         /// Events, variables or locks.
         what: &'static str,
-    },
-    /// It was not read into memory.
-    #[error("the engine {} needs the whole trace in memory", method.name())]
-    NotInMemory {
-        /// The engine.
-        method: Method,
     },
 }
 
@@ -217,6 +287,10 @@ const VINDICATED: usize = 16;
 /// The largest table of clocks.
 const MAX_BYTES: usize = 8 << 30;
 
+/// How many accesses to exposed locations are compared pair by pair right away. If there are more, those
+/// that race are found first, in a pass of its own.
+const MAX_COMPARED: u64 = 1 << 18;
+
 impl Method {
     /// Judges a trace.
     pub fn analyze(
@@ -225,9 +299,11 @@ impl Method {
         wanted: Wanted,
         progress: Progress,
     ) -> Result<Analysis, AnalysisError> {
-        let legend = recorded.legend()?;
+        let mut looked = Looked::at(recorded, 3, self.needs_memory(), progress)?;
+        let legend = looked.legend;
         let epochs = || FastTrack::new(legend.locations.len());
-        match self {
+        let most = if wanted.all_pairs { usize::MAX } else { 1 };
+        let found = match self {
             Method::Hb => {
                 let bytes = VectorClocks::bytes(legend).unwrap_or(usize::MAX);
                 if bytes > MAX_BYTES {
@@ -238,115 +314,117 @@ impl Method {
                         bytes,
                     });
                 }
-                by_order::<Hb>(recorded, VectorClocks::new(legend), wanted, progress)
+                let clocks = || VectorClocks::new(legend);
+                by_order::<Hb, _>(&mut looked, Order::Synchronising, false, clocks, most)?
             }
-            Method::FastTrack => by_order::<Hb>(recorded, epochs(), wanted, progress),
-            Method::Shb => by_order::<Shb>(recorded, epochs(), wanted, progress),
-            Method::Wcp => by_order::<Wcp>(recorded, epochs(), wanted, progress),
+            Method::FastTrack => {
+                by_order::<Hb, _>(&mut looked, Order::Synchronising, false, epochs, most)?
+            }
+            Method::Shb => {
+                by_order::<Shb, _>(&mut looked, Order::Synchronising, true, epochs, most)?
+            }
+            Method::Wcp => by_order::<Wcp, _>(&mut looked, Order::Kept, true, epochs, most)?,
             Method::Dc => {
-                let Recorded::InMemory(trace) = recorded else {
-                    return Err(AnalysisError::NotInMemory { method: self });
-                };
-                vindicated(trace, wanted, progress)
+                let most = if wanted.all_pairs { most } else { VINDICATED };
+                let found = by_order::<Dc, _>(&mut looked, Order::Kept, true, epochs, most)?;
+                return vindicated(&looked, found, wanted, progress);
             }
             Method::Eraser => {
+                let all = looked.exposed.shared.clone();
                 let mut eraser = Eraser::new(legend);
-                recorded.feed(Order::Synchronising, &mut eraser, &half(0.0, progress))?;
+                looked.feed(Order::Synchronising, &all, &mut eraser)?;
                 let mut pairs = Unprotected::new(legend, eraser.suspects());
-                recorded.feed(Order::Synchronising, &mut pairs, &half(0.5, progress))?;
-                Ok(pairs.found().into())
+                looked.feed(Order::Synchronising, &all, &mut pairs)?;
+                pairs.found()
             }
             Method::M2 => {
-                let Recorded::InMemory(trace) = recorded else {
-                    return Err(AnalysisError::NotInMemory { method: self });
+                let Events::InMemory(events) = &looked.events else {
+                    return Err(AnalysisError::TooLong {
+                        method: self,
+                        what: "events",
+                    });
                 };
-                let found = m2::predict(trace, wanted, progress)?;
+                let found = m2::predict(events, legend, &looked.exposed, wanted, progress)?;
                 let races = found.races.into_iter().map(|(race, witness)| Predicted {
                     race,
                     witness: Some(witness),
                 });
-                Ok(Analysis {
+                return Ok(Analysis {
                     races: races.collect(),
                     undecided: found.undecided,
                     locations: found.locations,
-                    complete: found.complete,
+                    complete: found.complete && !looked.kept_orders,
                     counted: found.counted,
-                    kept_orders: found.kept_orders,
-                })
+                    kept_orders: looked.kept_orders,
+                });
             }
-        }
+        };
+        Ok(found.into())
     }
 }
 
-/// Progress through the first or the second pass over a trace.
-fn half(part: f64, progress: Progress) -> impl Fn(f64) {
-    move |done| progress(((part + done / 2.0) * 1000.0) as u64, 1000)
-}
-
-/// Finds the locations that race under an order, then all their pairs.
-fn by_order<O: PartialOrder>(
-    recorded: Recorded,
-    finder: impl Finder,
-    wanted: Wanted,
-    progress: Progress,
-) -> Result<Analysis, AnalysisError> {
-    let most = if wanted.all_pairs { usize::MAX } else { 1 };
-    Ok(pairs_by_order::<O>(recorded, finder, most, progress)?.into())
-}
-
-fn pairs_by_order<O: PartialOrder>(
-    recorded: Recorded,
-    finder: impl Finder,
+/// Finds the pairs that race under an order. Some orders depend on what is shared, all others on nothing
+/// but what may race.
+fn by_order<O: PartialOrder, F: Finder>(
+    looked: &mut Looked,
+    order: Order,
+    by_accesses: bool,
+    finder: impl Fn() -> F,
     most: usize,
-    progress: Progress,
 ) -> Result<Found, AnalysisError> {
-    let legend = recorded.legend()?;
-    let mut judged: Judged<O, _> = Judged::new(legend, finder);
-    recorded.feed(Order::Synchronising, &mut judged, &half(0.0, progress))?;
-    let suspects = judged.history.suspects();
+    let mut suspects = looked.exposed.exposed.clone();
+    let only = match by_accesses {
+        true => looked.exposed.shared.clone(),
+        false => suspects.clone(),
+    };
+    if looked.exposed.accesses > MAX_COMPARED {
+        let mut judged: Judged<O, _> = Judged::new(looked.legend, finder());
+        looked.feed(order, &only, &mut judged)?;
+        suspects.intersect_with(&judged.history.suspects());
+    }
     if suspects.is_clear() {
         return Ok(Found {
             complete: true,
             ..Found::default()
         });
     }
-    let mut judged: Judged<O, _> = Judged::new(legend, Pairs::new(suspects, most));
-    recorded.feed(Order::Synchronising, &mut judged, &half(0.5, progress))?;
+    let only = if by_accesses { only } else { suspects.clone() };
+    let mut judged: Judged<O, _> = Judged::new(looked.legend, Pairs::new(suspects, most));
+    looked.feed(order, &only, &mut judged)?;
     Ok(judged.history.found())
 }
 
-/// The races under DC, of which only those with a witness are races.
+/// Of the races under DC those that have a witness.
 fn vindicated(
-    trace: &Trace,
+    looked: &Looked,
+    found: Found,
     wanted: Wanted,
     progress: Progress,
 ) -> Result<Analysis, AnalysisError> {
-    let finder = FastTrack::new(trace.legend.locations.len());
-    let most = if wanted.all_pairs {
-        usize::MAX
-    } else {
-        VINDICATED
-    };
-    let found = pairs_by_order::<Dc>(Recorded::InMemory(trace), finder, most, progress)?;
     let mut analysis = Analysis {
         complete: found.complete,
-        counted: wanted.all_pairs && found.complete,
+        counted: wanted.all_pairs && found.complete || found.races.is_empty(),
+        kept_orders: looked.kept_orders,
         ..Analysis::default()
     };
+    let Events::InMemory(events) = &looked.events else {
+        return Err(AnalysisError::TooLong {
+            method: Method::Dc,
+            what: "events",
+        });
+    };
     if found.races.is_empty() {
-        analysis.counted = true;
         return Ok(analysis);
     }
-    let vindicator = Vindicator::new(&trace.events, &trace.legend)?;
-    let vindicate = |race: Race| {
+    let vindicator = Vindicator::new(events, looked.legend)?;
+    let vindicate = |race: &Race| {
         let then = vindicator.witness(race.first.event, race.second.event)?;
         let witness = Witness {
             then,
             ..Witness::default()
         };
-        let race = Race { count: 1, ..race };
         Some(Predicted {
-            race,
+            race: Race { count: 1, ..*race },
             witness: Some(witness),
         })
     };
@@ -359,36 +437,30 @@ fn vindicated(
     let same: Vec<&[Race]> = races.chunk_by(|a, b| places(a) == places(b)).collect();
     let done = AtomicU64::new(0);
     let judged = same.par_iter().map(|races| {
-        let shown: Vec<Predicted> = match wanted.all_pairs {
-            true => races.iter().copied().filter_map(vindicate).collect(),
-            false => races
-                .iter()
-                .copied()
-                .find_map(vindicate)
-                .into_iter()
-                .collect(),
-        };
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
-        (shown, races)
-    });
-    let judged: Vec<_> = judged.collect();
-    for (shown, races) in judged {
-        let is_shown = |race: &&Race| {
-            shown
-                .iter()
-                .any(|shown| shown.race.first == race.first && shown.race.second == race.second)
-        };
-        match wanted.all_pairs {
-            true => analysis
-                .undecided
-                .extend(races.iter().filter(|race| !is_shown(race))),
-            false if shown.is_empty() => analysis.undecided.push(races[0]),
-            false => {}
+        let mut shown: Vec<Predicted> = Vec::new();
+        let mut open: Vec<Race> = Vec::new();
+        for race in races.iter() {
+            match vindicate(race) {
+                Some(race) => shown.push(race),
+                None => open.push(*race),
+            }
+            if !wanted.all_pairs && !shown.is_empty() {
+                open.clear();
+                break;
+            }
         }
+        if !wanted.all_pairs {
+            open.truncate(1);
+        }
+        progress(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
+        (shown, open)
+    });
+    for (shown, open) in judged.collect::<Vec<_>>() {
         analysis
             .locations
             .extend(shown.iter().map(|shown| shown.race.location));
         analysis.races.extend(shown);
+        analysis.undecided.extend(open);
     }
     analysis
         .races

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
 use deadheat_model::{Event, EventNumber, Race, Site, Trace};
 use deadheat_offline::m2::decide::Budget;
-use deadheat_offline::m2::{Wanted, predict};
+use deadheat_offline::{Method, Recorded, Wanted};
 
 type Pair = (EventNumber, EventNumber);
 
@@ -42,19 +42,24 @@ fn problem(trace: &Trace, tally: &mut Tally) -> Option<String> {
                 all_pairs,
                 complete,
             };
-            let found = predict(trace, wanted, &|_, _| {}).unwrap();
-            for (race, witness) in &found.races {
-                let (first, second) = pair(race);
+            let recorded = Recorded::InMemory(trace);
+            let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+            for shown in &found.races {
+                let (first, second) = pair(&shown.race);
+                let witness = shown.witness.as_ref().unwrap();
                 let spelt: Vec<EventNumber> = trace.spell_out(witness).collect();
                 if let Err(refusal) = witnesses.verify(first, second, &spelt) {
-                    return Some(format!("{race:?}: {spelt:?}: {refusal}"));
+                    return Some(format!("({first}, {second}): {spelt:?}: {refusal}"));
+                }
+                if let Err(refusal) = witnesses.verify_witness(first, second, witness) {
+                    return Some(format!("({first}, {second}): {witness:?}: {refusal}"));
                 }
             }
             let exact = complete.is_some() || strands.len() <= 2;
             if exact && !found.undecided.is_empty() {
                 return Some(format!("left open: {:?}", found.undecided));
             }
-            let races: Vec<Race> = found.races.iter().map(|(race, _)| *race).collect();
+            let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
             if found.complete && all_pairs {
                 let found: BTreeSet<Pair> = races.iter().map(pair).collect();
                 if found != truth {

@@ -3,7 +3,8 @@
 //! Two accesses of a trace race if some correct reordering of it (each strand does a beginning of what
 //! it did, and each read observes the write that it observed) brings both to be next. That is what M2
 //! looks for:
-//! - [`survey`] finds the locations that can race at all, in one pass;
+//! - [`exposure`](crate::threads::exposure) finds the locations that can race at all, and of those whose
+//!   accesses every correct reordering keeps in order, which do not matter;
 //! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and finds the pairs of
 //!   accesses that may race;
 //! - [`decide`] looks for a witness of a pair.
@@ -18,19 +19,21 @@ pub mod candidates;
 pub mod decide;
 mod hunt;
 pub mod skeleton;
-pub mod survey;
 pub mod window;
 mod witness;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Location, Race, Site, Trace, Witness};
+use deadheat_model::{Event, Legend, Location, Race, Site, Witness};
 
+use crate::threads::accesses::{Finder, Judged};
+use crate::threads::exposure::Exposed;
+use crate::threads::fasttrack::FastTrack;
+use crate::threads::shb::Kept;
 use crate::threads::{Driver, Malformed, Order};
 use candidates::{Collector, Meeting};
 use decide::Budget;
 use hunt::{Hunt, Places};
-use survey::Survey;
 pub use witness::witness;
 
 /// What is wanted.
@@ -52,36 +55,40 @@ pub struct Prediction {
     pub undecided: Vec<Race>,
     /// The locations that race.
     pub locations: Vec<Location>,
-    /// Whether every race is among those found: nothing is undecided, and no orders were kept that
-    /// another schedule could have made otherwise.
+    /// Whether nothing is undecided.
     pub complete: bool,
     /// Whether the counts of races are exact, and not only what was tried.
     pub counted: bool,
-    /// Whether orders of semaphores, flags, atomics or readers of a lock were kept as recorded.
-    pub kept_orders: bool,
 }
 
 /// How far the search has got: done and all.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
-/// Predicts the races of a trace.
-pub fn predict(trace: &Trace, wanted: Wanted, progress: Progress) -> Result<Prediction, Malformed> {
-    let legend = &trace.legend;
-    let mut survey = Survey::new(legend);
-    let mut driver = Driver::new(legend, Order::Kept);
-    driver.feed(&trace.events, &mut survey)?;
-    let kept_orders = driver.keeps_orders_of_the_schedule();
-    let (matter, can_race) = survey.finish();
+/// Predicts the races of a trace, of which it is known which locations are exposed.
+pub fn predict(
+    events: &[Event],
+    legend: &Legend,
+    exposed: &Exposed,
+    wanted: Wanted,
+    progress: Progress,
+) -> Result<Prediction, Malformed> {
+    // The locations that matter: at others, what every reordering keeps orders all conflicting accesses.
+    let mut kept: Judged<Kept, _> = Judged::new(legend, FastTrack::new(legend.locations.len()));
+    let mut driver = Driver::new(legend, Order::Kept).only(&exposed.shared);
+    driver.feed(events, &mut kept)?;
+    let matter = kept.history.suspects();
+    let mut can_race = matter.clone();
+    can_race.intersect_with(&exposed.exposed);
     if can_race.is_clear() {
         return Ok(Prediction {
-            complete: !kept_orders,
+            complete: true,
             counted: true,
-            kept_orders,
             ..Prediction::default()
         });
     }
     let mut collector = Collector::new(legend, &matter, &can_race);
-    Driver::new(legend, Order::Kept).feed(&trace.events, &mut collector)?;
+    let mut driver = Driver::new(legend, Order::Kept).only(&matter);
+    driver.feed(events, &mut collector)?;
     let (skeleton, candidates) = collector.finish();
     let mut by_places: BTreeMap<(Site, Site), Vec<Vec<Meeting>>> = BTreeMap::new();
     for (_, mut meetings) in candidates.meetings(&skeleton) {
@@ -97,9 +104,6 @@ pub fn predict(trace: &Trace, wanted: Wanted, progress: Progress) -> Result<Pred
         skeleton: &skeleton,
         wanted,
     };
-    let witness = |pair, found: &_| witness(&skeleton, &trace.events, pair, found);
-    let mut prediction = hunt.all(&places, witness, progress);
-    prediction.kept_orders = kept_orders;
-    prediction.complete &= !kept_orders;
-    Ok(prediction)
+    let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
+    Ok(hunt.all(&places, witness, progress))
 }
