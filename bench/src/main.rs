@@ -1,6 +1,6 @@
 //! Measures, and prints tables (`make bench`).
 //!
-//! Arguments choose tables: `explore`, `table3`, `engines` (all of the engines'), or one of
+//! Arguments choose tables: `explore`, `table3`, `traces`, `engines` (all of the engines'), or one of
 //! these by its name.
 
 mod engines;
@@ -9,6 +9,7 @@ mod kernels;
 mod programs;
 mod recording;
 mod table3;
+mod traces;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
@@ -18,6 +19,9 @@ fn main() {
     }
     if wanted("table3") {
         table3::print();
+    }
+    if wanted("traces") {
+        traces::print();
     }
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {

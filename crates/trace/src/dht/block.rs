@@ -21,7 +21,9 @@ use std::hash::BuildHasher;
 use deadheat_model::{Event, Site, Strand};
 use zstd::bulk::Decompressor;
 
-use super::columns::{ColumnReader, ColumnWriter, fold, get_number, put_number, unfold};
+use super::columns::{
+    ColumnReader, ColumnWriter, fold, get_number, get_number_of_any_length, put_number, unfold,
+};
 use super::layout::{Head, MAX_BLOCK_EVENTS};
 use super::runs::{RunCursor, Runs};
 use crate::error::BlockProblem;
@@ -387,7 +389,7 @@ impl Decoder {
         for (&low, &high) in self.places.low.iter().zip(&self.places.high) {
             place = place.wrapping_add(u16::from_le_bytes([low, high]));
             let known = self.known.get_mut(place as usize).ok_or(WRONG)?;
-            let step = unfold(get_number(&mut objects).ok_or(WRONG)?);
+            let step = unfold(get_number_of_any_length(&mut objects).ok_or(WRONG)?);
             let object = known.last.wrapping_add_signed(step);
             let (code, detail) = (known.code, known.detail);
             if object >= known.most {
