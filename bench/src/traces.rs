@@ -151,7 +151,7 @@ fn typical() -> Trace {
         let (op, site) = if rng.u32(0..5) > 0 {
             let x = scattered[strand as usize * own + rng.usize(0..own)];
             let site = places[x as usize][rng.usize(0..3)];
-            (access(x, site % 3 == 0), site)
+            (access(x, site.is_multiple_of(3)), site)
         } else {
             // A lock is taken at its own place, and given back at another.
             let lock = held.take().unwrap_or_else(|| rng.u64(0..LOCKS));

@@ -5,6 +5,7 @@
 //! decompressed, its plain length is compared with what its reader allows.
 
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::CParameter;
 
 use crate::error::BlockProblem;
 
@@ -19,8 +20,11 @@ pub(super) struct ColumnWriter {
 
 impl ColumnWriter {
     pub fn new() -> std::io::Result<ColumnWriter> {
+        let mut compressor = Compressor::new(1)?;
+        // Short repetitions in columns that are mostly chance take longer to undo than they save.
+        compressor.set_parameter(CParameter::MinMatch(7))?;
         Ok(ColumnWriter {
-            compressor: Compressor::new(1)?,
+            compressor,
             scratch: Vec::new(),
         })
     }
@@ -147,13 +151,17 @@ pub(super) fn get_number(bytes: &mut &[u8]) -> Option<u64> {
     get_long_number(bytes)
 }
 
-/// The same where lengths cannot be foreseen: without a branch that depends on the length, up to eight
+/// The same where lengths cannot be foreseen: no branch depends on the length, if it is from two to eight
 /// bytes.
 #[inline]
 pub(super) fn get_number_of_any_length(bytes: &mut &[u8]) -> Option<u64> {
     let Some(chunk) = bytes.first_chunk::<8>() else {
         return get_number(bytes);
     };
+    if chunk[0] < 0x80 {
+        *bytes = &bytes[1..];
+        return Some(chunk[0].into());
+    }
     let chunk = u64::from_le_bytes(*chunk);
     let ends = !chunk & 0x8080_8080_8080_8080;
     if ends == 0 {
