@@ -56,7 +56,7 @@ impl ColumnWriter {
         let stored = compressor
             .compress_to_buffer(column, &mut self.scratch)
             .ok()?;
-        (stored < column.len() - column.len() / 16).then(|| &self.scratch[..stored])
+        (stored < column.len() - column.len() / 4).then(|| &self.scratch[..stored])
     }
 }
 
