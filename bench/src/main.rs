@@ -2,6 +2,7 @@
 
 mod engines;
 mod explore;
+mod formats;
 mod generate;
 mod kernels;
 mod presets;
@@ -44,7 +45,7 @@ enum Command {
 
 fn table_names() -> Vec<&'static str> {
     let engines = engines::TABLES.iter().map(|&(name, _)| name);
-    ["explore", "table3", "traces", "engines"]
+    ["explore", "table3", "formats", "traces", "engines"]
         .into_iter()
         .chain(engines)
         .collect()
@@ -74,6 +75,9 @@ fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     if wanted("table3") {
         table3::print();
+    }
+    if wanted("formats") {
+        formats::print();
     }
     if wanted("traces")
         && let Some(preset) = Preset::named(&arguments.preset)

@@ -181,8 +181,9 @@ impl<'a> Driver<'a> {
                 Op::Release(lock) => self.release(at, lock, engine)?,
                 Op::Fork(child) | Op::Future(child) => self.fork(at, child, engine)?,
                 Op::Join(child) => self.join(at, child, engine)?,
-                Op::End => self.lives[at.strand.index()] = Life::Ended,
-                Op::Begin | Op::Branch | Op::Request(_) | Op::Alloc(_) | Op::Free(_) => {}
+                // Some recorders mark the ends of blocks, not of threads.
+                Op::End | Op::Begin | Op::Branch => {}
+                Op::Request(_) | Op::Alloc(_) | Op::Free(_) => {}
                 op => self.rare(at, op, engine)?,
             }
         }

@@ -12,7 +12,7 @@
 //! Decoding an event is looking up an act: a few instructions, whatever the act is. What a file says is
 //! checked once for each act.
 //!
-//! Cost: a block knows nothing of others, so any can be decoded by itself; at most 1.5 MiB decoded.
+//! Cost: a block knows nothing of others, so any can be decoded by itself; at most 2 MiB decoded.
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -21,7 +21,9 @@ use std::hash::BuildHasher;
 use deadheat_model::{Event, Site, Strand};
 use zstd::bulk::Decompressor;
 
-use super::columns::{ColumnReader, ColumnWriter, fold, get_number, put_number, unfold};
+use super::columns::{
+    ColumnReader, ColumnWriter, fold, get_number_of_any_length, put_number, unfold,
+};
 use super::layout::{Head, MAX_BLOCK_EVENTS};
 use super::runs::{RunCursor, Runs};
 use crate::error::BlockProblem;
@@ -227,14 +229,11 @@ impl Acts {
     }
 }
 
-/// A block of events, decoded as far as is useful.
+/// A block of events, decoded.
 #[derive(Default)]
 pub(super) struct EventBlock {
-    acts: Vec<Event>,
-    which: Halves,
-    runs: Runs,
-    /// How many events were taken.
-    taken: usize,
+    pub events: Vec<Event>,
+    pub runs: Runs,
 }
 
 impl EventBlock {
@@ -242,59 +241,47 @@ impl EventBlock {
     pub fn cursor(head: &Head) -> RunCursor {
         RunCursor::new(head.first, head.end, head.count)
     }
-
-    /// Its runs.
-    pub fn runs_mut(&mut self) -> &mut Runs {
-        &mut self.runs
-    }
-
-    /// Puts its next events into `slots`.
-    #[inline]
-    pub fn take(&mut self, slots: &mut [Event]) -> Result<(), BlockProblem> {
-        const WRONG: BlockProblem = BlockProblem::Content("events");
-        let range = self.taken..self.taken + slots.len();
-        let low = self.which.low.get(range.clone()).ok_or(WRONG)?;
-        let high = self.which.high.get(range.clone()).ok_or(WRONG)?;
-        let mut act = self.which.last;
-        for ((slot, &low), &high) in slots.iter_mut().zip(low).zip(high) {
-            act = act.wrapping_add(u16::from_le_bytes([low, high]));
-            *slot = *self.acts.get(act as usize).ok_or(WRONG)?;
-        }
-        self.which.last = act;
-        self.taken = range.end;
-        Ok(())
-    }
 }
 
 /// Bytes to events.
 pub(super) struct Decoder {
     decompressor: Decompressor<'static>,
+    which: Halves,
     places: Halves,
     objects: Vec<u8>,
     operations: Vec<u8>,
     sites: Vec<u8>,
     /// The places of the block: what [`Event::from_parts`] wants, and the object had last.
     known: Vec<Place>,
+    acts: Vec<Event>,
 }
 
+/// 16 bytes: there are thousands, and every act looks at one.
 struct Place {
+    last: u64,
+    site: Site,
     code: u8,
     detail: u8,
-    site: Site,
-    /// How many objects there are for it.
-    most: u64,
-    last: u64,
+    /// Where among the [`Limits`] stands how many objects there are for it.
+    limit: u8,
 }
+
+const _: () = assert!(size_of::<Place>() == 16);
+
+/// How many objects there are, by table; last, for what is in none.
+type Limits = [u64; Table::ALL.len() + 1];
 
 impl Decoder {
     pub fn new() -> std::io::Result<Decoder> {
         Ok(Decoder {
             decompressor: Decompressor::new()?,
+            which: Halves::default(),
             places: Halves::default(),
             objects: Vec::new(),
             operations: Vec::new(),
             sites: Vec::new(),
             known: Vec::new(),
+            acts: Vec::new(),
         })
     }
 
@@ -312,15 +299,15 @@ impl Decoder {
         let acts = columns.number("the number of acts", count as u64)?;
         let places = columns.number("the number of places", acts as u64)?;
         take_runs(&mut columns, count, &mut block.runs)?;
-        block.which.take(&mut columns, "events", count)?;
+        self.which.take(&mut columns, "events", count)?;
         self.places.take(&mut columns, "places", acts)?;
         columns.take("objects", acts * MAX_NUMBER, &mut self.objects)?;
         columns.take("operations", places * 2, &mut self.operations)?;
         columns.take("sites", places * MAX_NUMBER, &mut self.sites)?;
         columns.finish()?;
-        block.taken = 0;
         self.make_places(places, sizes)?;
-        self.make_acts(Strand(head.whose), sizes, &mut block.acts)
+        self.make_acts(Strand(head.whose), sizes)?;
+        self.make_events(&mut block.events)
     }
 
     /// Decodes only which events are in a block.
@@ -347,7 +334,7 @@ impl Decoder {
         let mut sites = &self.sites[..];
         let mut site = 0_i64;
         for &[code, detail] in operations.0 {
-            let step = unfold(get_number(&mut sites).ok_or(WRONG)?);
+            let step = unfold(get_number_of_any_length(&mut sites).ok_or(WRONG)?);
             site = site.checked_add(step).ok_or(WRONG)?;
             let number = u64::try_from(site).map_err(|_| WRONG)?;
             check_number(Table::Sites, number, sizes)?;
@@ -361,40 +348,61 @@ impl Decoder {
                 },
             )?;
             self.known.push(Place {
+                last: 0,
+                site: Site(site),
                 code,
                 detail,
-                site: Site(site),
-                most: match takes(code) {
-                    Takes::Named(table) => sizes[table as usize],
-                    Takes::Number | Takes::Nothing => u64::MAX,
+                limit: match takes(code) {
+                    Takes::Named(table) => table as u8,
+                    Takes::Number | Takes::Nothing => Table::ALL.len() as u8,
                 },
-                last: 0,
             });
         }
         if sites.is_empty() { Ok(()) } else { Err(WRONG) }
     }
 
-    fn make_acts(
-        &mut self,
-        strand: Strand,
-        sizes: &Sizes,
-        acts: &mut Vec<Event>,
-    ) -> Result<(), BlockProblem> {
+    fn make_events(&self, events: &mut Vec<Event>) -> Result<(), BlockProblem> {
+        let (mut act, mut wrong) = (0_u16, false);
+        let first = self.acts.first().ok_or(BlockProblem::Content("acts"))?;
+        events.clear();
+        // One that is not there is remembered, so that the loop need not stop.
+        events.extend(
+            self.which
+                .low
+                .iter()
+                .zip(&self.which.high)
+                .map(|(&low, &high)| {
+                    act = act.wrapping_add(u16::from_le_bytes([low, high]));
+                    *self.acts.get(act as usize).unwrap_or_else(|| {
+                        wrong = true;
+                        first
+                    })
+                }),
+        );
+        match wrong {
+            true => Err(BlockProblem::Content("events")),
+            false => Ok(()),
+        }
+    }
+
+    fn make_acts(&mut self, strand: Strand, sizes: &Sizes) -> Result<(), BlockProblem> {
         const WRONG: BlockProblem = BlockProblem::Content("acts");
+        let mut limits: Limits = [u64::MAX; Table::ALL.len() + 1];
+        limits[..sizes.len()].copy_from_slice(sizes);
+        let acts = &mut self.acts;
         acts.clear();
+        acts.reserve(self.places.low.len());
         let mut objects = &self.objects[..];
         let mut place = 0_u16;
         for (&low, &high) in self.places.low.iter().zip(&self.places.high) {
             place = place.wrapping_add(u16::from_le_bytes([low, high]));
             let known = self.known.get_mut(place as usize).ok_or(WRONG)?;
-            let step = unfold(get_number(&mut objects).ok_or(WRONG)?);
+            let step = unfold(get_number_of_any_length(&mut objects).ok_or(WRONG)?);
             let object = known.last.wrapping_add_signed(step);
             let (code, detail) = (known.code, known.detail);
-            if object >= known.most {
-                let Takes::Named(table) = takes(code) else {
-                    return Err(WRONG);
-                };
-                check_number(table, object, sizes)?;
+            if object >= limits[known.limit as usize] {
+                let table = Table::ALL.get(known.limit as usize).ok_or(WRONG)?;
+                check_number(*table, object, sizes)?;
             }
             known.last = object;
             let event = Event::from_parts(strand, (code, detail, object), known.site);

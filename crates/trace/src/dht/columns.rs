@@ -5,6 +5,7 @@
 //! decompressed, its plain length is compared with what its reader allows.
 
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::CParameter;
 
 use crate::error::BlockProblem;
 
@@ -19,8 +20,11 @@ pub(super) struct ColumnWriter {
 
 impl ColumnWriter {
     pub fn new() -> std::io::Result<ColumnWriter> {
+        let mut compressor = Compressor::new(1)?;
+        // Short repetitions in columns that are mostly chance take longer to undo than they save.
+        compressor.set_parameter(CParameter::MinMatch(7))?;
         Ok(ColumnWriter {
-            compressor: Compressor::new(1)?,
+            compressor,
             scratch: Vec::new(),
         })
     }
@@ -52,7 +56,7 @@ impl ColumnWriter {
         let stored = compressor
             .compress_to_buffer(column, &mut self.scratch)
             .ok()?;
-        (stored < column.len() - column.len() / 16).then(|| &self.scratch[..stored])
+        (stored < column.len() - column.len() / 4).then(|| &self.scratch[..stored])
     }
 }
 
@@ -140,12 +144,42 @@ pub(super) fn put_number(mut number: u64, out: &mut Vec<u8>) {
 #[inline]
 pub(super) fn get_number(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
-    *bytes = rest;
     if first < 0x80 {
+        *bytes = rest;
         return Some(first.into());
     }
-    let mut number = u64::from(first & 0x7f);
-    for shift in (7..64).step_by(7) {
+    get_long_number(bytes)
+}
+
+/// The same where lengths cannot be foreseen: no branch depends on the length, if it is from two to eight
+/// bytes.
+#[inline]
+pub(super) fn get_number_of_any_length(bytes: &mut &[u8]) -> Option<u64> {
+    let Some(chunk) = bytes.first_chunk::<8>() else {
+        return get_number(bytes);
+    };
+    if chunk[0] < 0x80 {
+        *bytes = &bytes[1..];
+        return Some(chunk[0].into());
+    }
+    let chunk = u64::from_le_bytes(*chunk);
+    let ends = !chunk & 0x8080_8080_8080_8080;
+    if ends == 0 {
+        return get_long_number(bytes);
+    }
+    let last_bit = ends.trailing_zeros();
+    // The groups of seven bits are pushed together: pairs, then pairs of pairs, then those.
+    let groups = chunk & (u64::MAX >> (63 - last_bit)) & 0x7f7f_7f7f_7f7f_7f7f;
+    let pairs = groups & 0x007f_007f_007f_007f | (groups & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    let number = fours & 0x0fff_ffff | (fours & 0x0fff_ffff_0000_0000) >> 4;
+    *bytes = &bytes[last_bit as usize / 8 + 1..];
+    Some(number)
+}
+
+fn get_long_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
         let part = u64::from(byte & 0x7f);
@@ -186,6 +220,11 @@ mod tests {
                 let mut rest = &bytes[..];
                 assert_eq!(get_number(&mut rest), Some(number));
                 assert_eq!(rest, b"");
+                bytes.extend_from_slice(&[0x80; 9]);
+                let mut rest = &bytes[..];
+                assert_eq!(get_number_of_any_length(&mut rest), Some(number));
+                assert_eq!(rest, [0x80; 9]);
+                bytes.truncate(bytes.len() - 9);
                 assert_eq!(get_number(&mut &bytes[..bytes.len() - 1]), None);
                 assert_eq!(unfold(fold(number as i64)), number as i64);
             }

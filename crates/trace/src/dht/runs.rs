@@ -134,7 +134,8 @@ impl RunCursor {
         }
         let length = get_number(&mut lengths).ok_or(WRONG)?;
         self.lengths_read = runs.lengths.len() - lengths.len();
-        if length >= self.left || self.at + self.left > self.end {
+        let room = self.end.checked_sub(self.at).ok_or(WRONG)?;
+        if length >= self.left || self.left > room {
             return Err(WRONG);
         }
         self.run = length + 1;
@@ -147,5 +148,63 @@ impl RunCursor {
             && self.lengths_read == runs.lengths.len()
             && self.gaps_read == runs.gaps.len();
         if all { Ok(()) } else { Err(WRONG) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that a walk gives, in steps of `step`.
+    fn walked(runs: &Runs, cursor: &mut RunCursor, step: u64) -> Result<Vec<u64>, BlockProblem> {
+        let mut numbers = Vec::new();
+        let mut until = 0;
+        while !cursor.is_done() {
+            until += step;
+            while let Some((first, count)) = cursor.next(runs, until)? {
+                assert!(first + count <= until);
+                numbers.extend(first..first + count);
+            }
+        }
+        Ok(numbers)
+    }
+
+    #[test]
+    fn numbers_come_back_in_windows_of_any_size() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for _ in 0..500 {
+            let mut writer = RunWriter::default();
+            let mut numbers = vec![rng.u64(0..100)];
+            for _ in 0..rng.usize(0..50) {
+                let gap = if rng.bool() { 1 } else { rng.u64(1..300) };
+                numbers.push(numbers[numbers.len() - 1] + gap);
+            }
+            numbers.iter().for_each(|&number| writer.push(number));
+            let (first, end) = writer.range();
+            let count = numbers.len() as u32;
+            let runs = writer.finish();
+            for step in [1, 7, 64, 100_000] {
+                let mut cursor = RunCursor::new(first, end, count);
+                assert_eq!(walked(runs, &mut cursor, step), Ok(numbers.clone()));
+            }
+            // Any other head is found out.
+            for (end, count) in [(end + 1, count), (end, count + 1), (end - 1, count)] {
+                let mut cursor = RunCursor::new(first, end, count);
+                assert_eq!(walked(runs, &mut cursor, 100_000), Err(WRONG));
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_cannot_lead_out_of_all_numbers() {
+        for gap in [1 << 40, u64::MAX - 20, u64::MAX - 11, u64::MAX] {
+            let mut runs = Runs {
+                lengths: vec![0, 0],
+                gaps: Vec::new(),
+            };
+            put_number(gap, &mut runs.gaps);
+            let mut cursor = RunCursor::new(10, 100, 2);
+            assert_eq!(walked(&runs, &mut cursor, 1000), Err(WRONG), "{gap}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use deadheat_model::{Event, Op, Site, Strand};
 
 use super::block::EventBlock;
 use super::reader::BlockRef;
-use super::runs::{RunCursor, Runs};
+use super::runs::RunCursor;
 use crate::WINDOW;
 use crate::error::{BlockProblem, HeaderProblem, TraceError};
 
@@ -61,6 +61,8 @@ struct Open<'a> {
     at: &'a BlockRef,
     cursor: RunCursor,
     block: EventBlock,
+    /// How many of its events were taken.
+    taken: usize,
 }
 
 /// Fills window after window.
@@ -111,7 +113,12 @@ impl<'a> Filler<'a> {
         {
             let block = decoded(self.opened, &mut self.spare)?;
             let cursor = EventBlock::cursor(&at.head);
-            self.open.push(Open { at, cursor, block });
+            self.open.push(Open {
+                at,
+                cursor,
+                block,
+                taken: 0,
+            });
             self.opened += 1;
         }
         self.covered.clear();
@@ -140,29 +147,21 @@ impl Open<'_> {
         covered: &mut Covered,
     ) -> Result<(), BlockProblem> {
         let end = start + window.len() as u64;
-        // Taken out for the loop: what it walks along and what it takes from are one block.
-        let runs = std::mem::take(self.block.runs_mut());
-        let copied = self.copy_runs(&runs, start, end, window, covered);
-        *self.block.runs_mut() = runs;
-        copied
-    }
-
-    fn copy_runs(
-        &mut self,
-        runs: &Runs,
-        start: u64,
-        end: u64,
-        window: &mut [Event],
-        covered: &mut Covered,
-    ) -> Result<(), BlockProblem> {
+        let EventBlock { events, runs } = &self.block;
         while let Some((number, length)) = self.cursor.next(runs, end)? {
-            let from = (number - start) as usize;
-            let slots = from..from + length as usize;
-            covered.fill(from, length as usize).map_err(|slot| {
+            let (from, length) = ((number - start) as usize, length as usize);
+            covered.fill(from, length).map_err(|slot| {
                 let event = start + slot as u64 + 1;
                 BlockProblem::Duplicate { event }
             })?;
-            self.block.take(&mut window[slots])?;
+            let slots = &mut window[from..from + length];
+            let events = &events[self.taken..self.taken + length];
+            match (slots, events) {
+                // A run is often one event: not worth a call.
+                ([slot], [event]) => *slot = *event,
+                (slots, events) => slots.copy_from_slice(events),
+            }
+            self.taken += length;
         }
         Ok(())
     }

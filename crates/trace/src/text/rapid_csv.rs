@@ -30,7 +30,7 @@ pub(super) fn split(record: &[u8], first: bool) -> Result<Option<Fields<'_>>, Li
         (*column, rest) = next_column(text)?;
         count += 1;
     }
-    if first && columns[0].eq_ignore_ascii_case(b"thread") && columns[1].starts_with(b"op") {
+    if first && is_header(&columns[0], &columns[1]) {
         return Ok(None);
     }
     let [thread, action, third, fourth] = columns;
@@ -65,6 +65,11 @@ pub(super) fn split(record: &[u8], first: bool) -> Result<Option<Fields<'_>>, Li
             site: Cow::default(),
         },
     }))
+}
+
+fn is_header(first: &[u8], second: &[u8]) -> bool {
+    let action = second.get(..2).unwrap_or_default();
+    first.eq_ignore_ascii_case(b"thread") && action.eq_ignore_ascii_case(b"op")
 }
 
 fn takes_nothing(text: &[u8]) -> bool {
