@@ -1,10 +1,7 @@
 //! `deadheat check`: is this `.tp` program safe?
 
-use std::fs;
-use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use deadheat_lang::syntax::MAX_SOURCE_BYTES;
@@ -15,11 +12,12 @@ use deadheat_model::{Construct, SourcePosition};
 use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
 use deadheat_offline::{Engine, EngineError};
 use deadheat_report::{CheckReport, Renderer};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thiserror::Error;
 
+use crate::files::{FileError, read, write};
 use crate::graph::{CannotDraw, GraphFile};
 use crate::output::{complain, complain_of, print};
+use crate::progress::{progress_bar, takes_long};
 
 /// Check .tp programs for races
 ///
@@ -126,22 +124,8 @@ impl std::str::FromStr for ScheduleArgument {
 /// Why a program could not be judged.
 #[derive(Debug, Error)]
 enum Failure {
-    #[error("cannot read `{}`: {error}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("cannot write `{}`: {error}", path.display())]
-    Unwritable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("`{}` is not text: byte {at} (line {line}) is not UTF-8", path.display())]
-    NotText {
-        path: PathBuf,
-        at: usize,
-        line: usize,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("`{}`, {error}", path.display())]
     NotASchedule {
         path: PathBuf,
@@ -316,26 +300,13 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
     Ok((report, shown))
 }
 
-/// A progress bar, on a terminal.
-fn progress_bar(most: u64, style: &str) -> ProgressBar {
-    let target = match std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(most), target);
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
-    bar
-}
-
 /// Visits every order of sections, with a progress bar if it takes long enough to want one.
 fn all_orders(program: &Program, arguments: &Arguments) -> Result<Orders, EngineError> {
     let (steps, most) = (arguments.max_steps, arguments.max_orders);
     let style = "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
     let bar = progress_bar(most, style);
     let orders = orders::all_orders(program, steps, most, |progress| {
-        if bar.elapsed() > Duration::from_millis(500) {
+        if takes_long(&bar) {
             bar.set_position(progress.visited);
             bar.set_message(format!("{} to be tried", progress.pending));
         }
@@ -354,41 +325,13 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
         ..ExploreOptions::default()
     };
     let exploration = program.explore(&options, |progress| {
-        if bar.elapsed() > Duration::from_millis(500) {
+        if takes_long(&bar) {
             bar.set_position(progress.states);
             bar.set_message(format!("{} steps deep", progress.depth));
         }
     });
     bar.finish_and_clear();
     exploration
-}
-
-/// Reads a file, or standard input, and no more of it than `most` bytes and one.
-fn read(path: &Path, most: usize) -> Result<String, Failure> {
-    let unreadable = |error| Failure::Unreadable {
-        path: path.into(),
-        error,
-    };
-    let mut bytes = Vec::new();
-    let reader: &mut dyn Read = match path == Path::new("-") {
-        true => &mut std::io::stdin(),
-        false => &mut fs::File::open(path).map_err(unreadable)?,
-    };
-    // One byte too many is enough to be refused.
-    let mut reader = reader.take(most as u64 + 1);
-    reader.read_to_end(&mut bytes).map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::NotText {
-            path: path.into(),
-            at: at + 1,
-            line: error.as_bytes()[..at]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count()
-                + 1,
-        }
-    })
 }
 
 fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
@@ -403,11 +346,4 @@ fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
             }),
         },
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Unwritable {
-        path: path.into(),
-        error,
-    })
 }

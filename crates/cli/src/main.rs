@@ -1,8 +1,12 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
+mod analyze;
 mod check;
+mod files;
 mod graph;
 mod output;
+mod progress;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -27,6 +31,8 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Analyze(analyze::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -34,5 +40,7 @@ fn main() -> ExitCode {
     arguments.color.apply();
     match arguments.command {
         Command::Check(check) => check::run(&check, arguments.quiet),
+        Command::Analyze(analyze) => analyze::run(&analyze, arguments.quiet),
+        Command::Verify(verify) => verify::run(&verify, arguments.quiet),
     }
 }
