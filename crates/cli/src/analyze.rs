@@ -236,6 +236,7 @@ fn analyze(arguments: &Arguments, quiet: bool) -> Result<ExitCode, Failure> {
         };
         let mut about = about;
         if method.promise() == Promise::AllAreShown
+            && !analysis.races.is_empty()
             && let Some(checks) = &checks
         {
             let shown = checks.keep_what_is_shown(method, &mut analysis);
@@ -336,9 +337,6 @@ impl<'t> Checks<'t> {
 
     /// Only what has a witness that the checker accepts stays a race; the others become undecided.
     fn keep_what_is_shown(&self, method: Method, analysis: &mut Analysis) -> Result<(), NotATrace> {
-        if analysis.races.is_empty() {
-            return Ok(());
-        }
         let witnesses = self.witnesses()?;
         let style = format!(
             "{{spinner}} {}: checking witnesses, {{human_pos}} of {{human_len}} [{{elapsed}}]",

@@ -205,3 +205,121 @@ impl Serialize for Upto<'_> {
         serializer.collect_map(upto.map(|(strand, number)| (legend.strand(strand), number)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{AccessKind, Event, Location, Op, Strand, Trace};
+
+    use super::*;
+
+    /// Two threads that write at places 7 and 9.
+    fn trace() -> Trace {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let write = |strand, site| Event::new(Strand(strand), Op::Write(Location(0)), Site(site));
+        Trace {
+            events: vec![write(0, 0), write(1, 1)],
+            legend: Legend {
+                strands: names(&["T1", "T2"]),
+                sites: names(&["7", "9"]),
+                locations: names(&["x"]),
+                ..Legend::default()
+            },
+        }
+    }
+
+    fn race(count: u64) -> Race {
+        let access = |event: u64| RacingAccess {
+            event,
+            strand: Strand(event as u32 - 1),
+            site: Site(event as u32 - 1),
+            kind: AccessKind::Write,
+        };
+        Race {
+            location: Location(0),
+            first: access(1),
+            second: access(2),
+            count,
+        }
+    }
+
+    fn of(method: Method, trace: &Trace, analysis: Analysis, searched: bool) -> AnalyzeReport<'_> {
+        let about = AboutTrace {
+            legend: &trace.legend,
+            events: trace.events.len() as u64,
+            spelling: None,
+        };
+        AnalyzeReport::new(method, about, analysis, searched, 0.5)
+    }
+
+    #[test]
+    fn what_is_undecided_is_no_race_and_said() {
+        let trace = trace();
+        let undecided = Analysis {
+            undecided: vec![race(3)],
+            counted: true,
+            ..Analysis::default()
+        };
+        let report = of(Method::M2, &trace, undecided.clone(), false);
+        assert!(report.races.is_empty() && !report.complete);
+        assert_eq!(
+            report.text("run.std", 20),
+            "\x1b[1;33mundecided\x1b[0m: write-write on x: T1 writes at 7 (event 1), T2 writes at 9 \
+             (event 2)\n\n\
+             m2: no race, 1 undecided; 2 events, 2 threads, 500.0 ms\n\
+             run.std: no race found; 1 pair of places could not be decided (--complete decides them \
+             by exact search)\n"
+        );
+        let report = of(Method::M2, &trace, undecided.clone(), true);
+        assert!(
+            report.guarantee.contains("raise --budget-time"),
+            "{}",
+            report.guarantee
+        );
+        let kept = Analysis {
+            kept_orders: true,
+            ..undecided.clone()
+        };
+        let report = of(Method::M2, &trace, kept, false);
+        assert!(report.guarantee.contains("could not be decided"));
+        assert!(report.guarantee.contains("orders of semaphores"));
+        let report = of(Method::Dc, &trace, undecided, false);
+        assert!(
+            report
+                .guarantee
+                .contains("1 pair of places that it suspects")
+        );
+    }
+
+    #[test]
+    fn counts_that_are_not_exact_are_lower_bounds() {
+        let trace = trace();
+        let analysis = |counted| Analysis {
+            races: vec![deadheat_offline::Predicted {
+                race: race(3),
+                witness: None,
+            }],
+            counted,
+            ..Analysis::default()
+        };
+        let report = of(Method::Hb, &trace, analysis(true), false);
+        let text = report.text("run.std", 20);
+        assert!(text.contains("\n  3 pairs of events at these places\n"));
+        let report = of(Method::Hb, &trace, analysis(false), false);
+        let text = report.text("run.std", 20);
+        assert!(text.contains("\n  at least 3 pairs of events at these places\n"));
+    }
+
+    #[test]
+    fn only_m2_is_ever_complete() {
+        let trace = trace();
+        for method in Method::ALL {
+            let analysis = Analysis {
+                complete: true,
+                counted: true,
+                ..Analysis::default()
+            };
+            let report = of(method, &trace, analysis, false);
+            assert_eq!(report.complete, method == Method::M2, "{}", method.name());
+        }
+    }
+}

@@ -87,7 +87,7 @@ fn of_dc(report: &AnalyzeReport) -> String {
     match report.undecided.len() as u64 {
         0 => format!("{shown}; {more}"),
         n => format!(
-            "{shown}; of {} it suspects and has no witness; {more}",
+            "{shown}; for {} that it suspects there is no witness; {more}",
             pairs_of_places(n)
         ),
     }

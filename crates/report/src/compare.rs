@@ -10,7 +10,7 @@ use deadheat_offline::{Method, Promise};
 
 use crate::analyze::{AnalyzeReport, PairReport};
 use crate::analyze_text::{BOLD, PLAIN, RED, one_line, padded, time};
-use crate::guarantee::{grouped, listed};
+use crate::guarantee::{counted, grouped, listed};
 
 /// How many races of a list are shown.
 const SHOWN: usize = 5;
@@ -80,7 +80,8 @@ impl<'r> Comparison<'r> {
         text.push('\n');
         let missed = self.reports.iter().map(|r| (r.engine, self.missed(r)));
         for (engines, missed) in grouped_by_list(missed) {
-            let (misses, races) = (verb(&engines, "misses", "miss"), races(missed.len()));
+            let misses = verb(&engines, "misses", "miss");
+            let races = counted(missed.len() as u64, "race");
             text += &format!("{RED}{}{PLAIN} {misses} {races}:\n", listed(&engines));
             text += &shown(&missed, |places| {
                 let (pair, by) = self.real.get(&places)?;
@@ -90,9 +91,10 @@ impl<'r> Comparison<'r> {
         let doubtful = self.reports.iter();
         let doubtful = doubtful.filter_map(|r| Some((r.engine, self.not_confirmed(r)?)));
         for (engines, doubtful) in grouped_by_list(doubtful) {
-            let (has, races) = (verb(&engines, "has", "have"), races(doubtful.len()));
+            let has = verb(&engines, "has", "have");
+            let reports = counted(doubtful.len() as u64, "report");
             text += &format!(
-                "{BOLD}{}{PLAIN} {has} {races} that no witness confirms:\n",
+                "{BOLD}{}{PLAIN} {has} {reports} that no witness confirms:\n",
                 listed(&engines)
             );
             text += &shown(&doubtful, |places| {
@@ -103,7 +105,7 @@ impl<'r> Comparison<'r> {
         }
         if let Some(strongest) = self.reports.iter().max_by_key(|r| strength(r.method)) {
             let engine = strongest.engine;
-            text += &format!("{path}: by {engine}, {}\n", strongest.guarantee);
+            text += &format!("{path}, by {engine}: {}\n", strongest.guarantee);
         }
         text
     }
@@ -187,10 +189,6 @@ fn verb(engines: &[&str], one: &'static str, many: &'static str) -> &'static str
         [_] => one,
         _ => many,
     }
-}
-
-fn races(n: usize) -> String {
-    crate::guarantee::counted(n as u64, "race")
 }
 
 /// The more it finds and shows, the stronger.

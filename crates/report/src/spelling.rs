@@ -136,7 +136,7 @@ mod tests {
             for (strand, upto) in spelling.upto(&witness) {
                 let own = |number: &&EventNumber| trace.event(**number).unwrap().strand() == strand;
                 let unmoved = &spelt[..spelt.len() - witness.then.len()];
-                assert_eq!(unmoved.iter().filter(own).next_back(), Some(&upto));
+                assert_eq!(unmoved.iter().rfind(own), Some(&upto));
             }
         }
     }
