@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long = "engine", value_name = "NAME,…", default_value = "m2")]
     engines: Engines,
 
-    /// One pair of events for each pair of places in the source, or all of them
+    /// Which races are listed
     #[arg(long, value_name = "WHICH", default_value = "first")]
     pairs: Pairs,
 
@@ -65,7 +65,7 @@ Engines:
   hb, fasttrack  happens-before: the first race is real
   shb            schedulable happens-before: all races are real
   wcp            weak causal precedence: predicts; the first race, or a deadlock, is real
-  dc             does-commute: predicts; races with a witness are shown
+  dc             doesn't-commute: predicts; races with a witness are shown
   m2             predicts; every race has a witness, and with two threads none is missed
   eraser         variables without a common lock: fast, and often a false alarm
 
@@ -73,7 +73,7 @@ Examples:
   deadheat analyze examples/traces/m2-fig1b.std
   deadheat analyze --engine all examples/traces/m2-fig1b.std
   deadheat analyze --complete --budget-time 600 run.dht
-  deadheat analyze --json=report.json run.dht && deadheat verify report.json run.dht";
+  deadheat analyze --json=report.json run.dht; deadheat verify report.json run.dht";
 
 /// The engines to be asked, in this order.
 #[derive(Clone)]
@@ -105,9 +105,9 @@ impl FromStr for Engines {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Pairs {
-    /// One for each pair of places
+    /// One pair of events for each pair of places
     First,
-    /// All
+    /// All pairs of events
     All,
 }
 
