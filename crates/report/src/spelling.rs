@@ -38,7 +38,8 @@ impl<'t> Spelling<'t> {
             next[strand] += 1;
         }
         let mut names = HashSet::new();
-        let mut strands = (0..most).map(|strand| trace.legend.strand(Strand(strand as u32)));
+        let all = most.max(trace.legend.strands.len());
+        let mut strands = (0..all).map(|strand| trace.legend.strand(Strand(strand as u32)));
         let names_tell = strands.all(|name| names.insert(name));
         Spelling {
             trace,
@@ -150,6 +151,9 @@ mod tests {
         };
         assert!(Spelling::new(&trace).names_tell());
         trace.legend.strands = vec!["worker".to_string(), "worker".to_string()];
+        assert!(!Spelling::new(&trace).names_tell());
+        // Also of one that does nothing.
+        trace.legend.strands = ["a", "b", "b"].map(str::to_string).to_vec();
         assert!(!Spelling::new(&trace).names_tell());
     }
 }
