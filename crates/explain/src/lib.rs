@@ -19,11 +19,13 @@
 //! assert!(refusal.to_string().contains("event 1"));
 //! ```
 
+mod cut;
 mod lines;
 mod random;
 mod recording;
 mod reorderings;
 mod report;
+mod sections;
 mod shrink;
 mod state;
 mod witness;

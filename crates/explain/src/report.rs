@@ -1,16 +1,23 @@
 //! Re-checks a report: every race that `deadheat analyze --json` printed, against the trace.
 //!
 //! Nothing in a report is believed. What it says of the two accesses (threads, places, variable, kind)
-//! must be what the trace says, and its witness must be one. A report is one JSON object, several
-//! one after the other, or an array of them; fields that it need not know are skipped.
+//! must be what the trace says, and its witness must be one. The events of a witness are listed, or all
+//! but its beginning: then `witness_prefix` says which of the trace's events come first, in the trace's
+//! order: those below `before`, and of each thread that `upto` names those up to a number. A report is
+//! one JSON object, several one after the other, or an array of them; fields that it need not know are
+//! skipped.
 //!
 //! Guarantee: a race is [`Verdict::Verified`] only if [`Witnesses`] accepts its witness. Cost: linear in
-//! the report and the trace; a report above [`MAX_REPORT_BYTES`] is refused.
+//! the report and the trace, and for each race with a `witness_prefix` in the threads; a report above
+//! [`MAX_REPORT_BYTES`] is refused.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use deadheat_model::{Access, Event, EventNumber, Trace};
+use deadheat_model::{Access, Event, EventNumber, Strand, Trace, Witness};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::Deserializer;
 use thiserror::Error;
@@ -97,6 +104,10 @@ pub enum Reason {
         reported: String,
         in_trace: String,
     },
+    #[error("the witness begins with events of thread {0}, which the trace does not have")]
+    NoSuchThread(String),
+    #[error("the witness begins with events of thread {0}, as several of the trace are called")]
+    SharedName(String),
     #[error("{0}")]
     Witness(#[from] Refusal),
 }
@@ -128,7 +139,16 @@ struct Reported {
     variable: Option<String>,
     first: End,
     second: End,
+    witness_prefix: Option<Prefix>,
     witness: Option<Vec<EventNumber>>,
+}
+
+/// The events that a witness begins with.
+#[derive(Deserialize)]
+struct Prefix {
+    before: EventNumber,
+    /// By the thread's name.
+    upto: BTreeMap<String, EventNumber>,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +163,7 @@ pub fn verify_report(json: &str, trace: &Trace) -> Result<Verification, ReportEr
     let reports = read(json)?;
     let events = trace.events.len() as u64;
     let witnesses = Witnesses::new(trace)?;
+    let threads = Threads::new(trace);
     let mut verification = Verification::default();
     for report in &reports {
         if let Some(reported) = report.events
@@ -155,7 +176,7 @@ pub fn verify_report(json: &str, trace: &Trace) -> Result<Verification, ReportEr
             engine: engine.clone(),
             first: race.first.event,
             second: race.second.event,
-            verdict: judge(race, trace, &witnesses),
+            verdict: judge(race, trace, &threads, &witnesses),
         });
         verification.races.extend(checked);
     }
@@ -178,16 +199,64 @@ fn read(json: &str) -> Result<Vec<Report>, ReportError> {
     }
 }
 
-fn judge(race: &Reported, trace: &Trace, witnesses: &Witnesses) -> Verdict {
+fn judge(race: &Reported, trace: &Trace, threads: &Threads, witnesses: &Witnesses) -> Verdict {
     if let Err(reason) = names_agree(race, trace) {
         return Verdict::Refused(reason);
     }
     let Some(witness) = &race.witness else {
         return Verdict::NoWitness;
     };
-    match witnesses.verify(race.first.event, race.second.event, witness) {
+    let (first, second) = (race.first.event, race.second.event);
+    let verified = match &race.witness_prefix {
+        None => witnesses
+            .verify(first, second, witness)
+            .map_err(Reason::from),
+        Some(prefix) => threads.witness(prefix, witness).and_then(|witness| {
+            let verified = witnesses.verify_witness(first, second, &witness);
+            verified.map_err(Reason::from)
+        }),
+    };
+    match verified {
         Ok(()) => Verdict::Verified,
-        Err(refusal) => Verdict::Refused(refusal.into()),
+        Err(reason) => Verdict::Refused(reason),
+    }
+}
+
+/// The threads of a trace by name; nothing for a name of several.
+struct Threads<'t>(FxHashMap<Cow<'t, str>, Option<Strand>>);
+
+impl<'t> Threads<'t> {
+    fn new(trace: &'t Trace) -> Threads<'t> {
+        let mut threads = FxHashMap::default();
+        let acting = trace.events.iter().map(Event::strand);
+        let mut strands: FxHashSet<_> = acting.collect();
+        strands.extend((0..trace.legend.strands.len() as u32).map(Strand));
+        for strand in strands {
+            let name = trace.legend.strand(strand);
+            let known = threads.entry(name).or_insert(Some(strand));
+            *known = known.filter(|&known| known == strand);
+        }
+        Threads(threads)
+    }
+
+    /// The witness that begins with a prefix.
+    fn witness(&self, prefix: &Prefix, then: &[EventNumber]) -> Result<Witness, Reason> {
+        let mut witness = Witness {
+            before: prefix.before,
+            upto: Vec::new(),
+            then: then.to_vec(),
+        };
+        for (name, &number) in &prefix.upto {
+            let strand = match self.0.get(name.as_str()) {
+                Some(&Some(strand)) => strand,
+                Some(None) => return Err(Reason::SharedName(name.clone())),
+                None => return Err(Reason::NoSuchThread(name.clone())),
+            };
+            let upto = &mut witness.upto;
+            upto.resize(upto.len().max(strand.index() + 1), 0);
+            upto[strand.index()] = number;
+        }
+        Ok(witness)
     }
 }
 
@@ -368,6 +437,63 @@ mod tests {
     }
 
     #[test]
+    fn the_beginning_of_a_witness_may_be_told_by_thread() {
+        let report = |before: u64, upto: Value, then: &[u64]| {
+            let mut report = report();
+            let race = &mut report["races"][0];
+            race["witness_prefix"] = json!({"before": before, "upto": upto});
+            race["witness"] = json!(then);
+            report.to_string()
+        };
+        let after = [1, 2, 14];
+        for (before, upto, then) in [
+            (14, json!({"T2": 10, "T3": 13}), &after[..]),
+            (11, json!({"T2": 99}), &[11, 12, 13, 1, 2, 14]),
+            (5, json!({}), &[5, 6, 7, 8, 9, 10, 11, 12, 13, 1, 2, 14]),
+        ] {
+            let json = report(before, upto, then);
+            assert_eq!(verdicts(&json), [Verdict::Verified], "{json}");
+        }
+        let refused = [
+            (14, json!({"T3": 13}), "event 12 (T3|r(z)|12) needs event 7"),
+            (14, json!({"T2": 10}), "comes before 3 earlier events"),
+            (14, json!({"T1": 1, "T2": 10, "T3": 13}), "which T1 has"),
+            (14, json!({"T2": 8, "T4": 13}), "thread T4, which the trace"),
+            (14, json!({"T0": 8}), "thread T0, which the trace"),
+        ];
+        for (before, upto, words) in refused {
+            let json = report(before, upto, &after);
+            let verdict = &verdicts(&json)[0];
+            assert!(matches!(verdict, Verdict::Refused(_)), "{json}: {verdict}");
+            assert!(verdict.to_string().contains(words), "{json}: {verdict}");
+        }
+    }
+
+    #[test]
+    fn a_thread_without_a_name_is_called_by_its_number() {
+        let mut trace = trace("T1 w(x); T2 w(y); T2 w(x)");
+        let json = |name: &str| {
+            let (first, second) = (json!({"event": 1}), json!({"event": 3}));
+            let prefix = json!({"before": 3, "upto": {name: 2}});
+            let race = json!({
+                "first": first, "second": second, "witness_prefix": prefix, "witness": [1, 3]
+            });
+            json!({"races": [race]}).to_string()
+        };
+        let verdict = |trace: &Trace, name| {
+            let verification = verify_report(&json(name), trace).unwrap();
+            verification.races[0].verdict.to_string()
+        };
+        assert_eq!(verdict(&trace, "T2"), "verified");
+        trace.legend.strands.clear();
+        assert_eq!(verdict(&trace, "T1"), "verified");
+        assert!(verdict(&trace, "T2").contains("which the trace does not have"));
+        // The second's number is the first's name.
+        trace.legend.strands.push("T1".to_string());
+        assert!(verdict(&trace, "T1").contains("several of the trace"));
+    }
+
+    #[test]
     fn a_race_without_a_witness_is_not_verified() {
         let json = with("/races/0/witness", Value::Null);
         assert_eq!(verdicts(&json), [Verdict::NoWitness]);
@@ -414,6 +540,11 @@ mod tests {
             (&with("/races/0/first/event", json!(-1)), "invalid value"),
             (&with("/races/0/witness", json!([1.5])), "invalid type"),
             (&with("/events", json!(15)), "15 events, this one has 14"),
+            (
+                r#"{"races": [{"first": {"event": 2}, "second": {"event": 14},
+                    "witness_prefix": {"before": 3}, "witness": []}]}"#,
+                "missing field `upto`",
+            ),
         ];
         for (json, words) in cases {
             let error = verify_report(json, &trace(FIGURE_1B)).unwrap_err();
@@ -429,12 +560,15 @@ mod tests {
 
     #[test]
     fn no_damage_to_a_report_makes_it_panic_or_another_race_true() {
-        let text = report().to_string();
+        let mut compact = report();
+        compact["races"][0]["witness_prefix"] = json!({"before": 14, "upto": {"T2": 10, "T3": 13}});
+        compact["races"][0]["witness"] = json!([1, 2, 14]);
+        let texts = [report(), compact].map(|report| report.to_string());
         let trace = trace(FIGURE_1B);
         let mut rng = fastrand::Rng::with_seed(7);
         let mut read = 0;
         for _ in 0..5000 {
-            let mut bytes = text.clone().into_bytes();
+            let mut bytes = rng.choice(&texts).unwrap().clone().into_bytes();
             for _ in 0..rng.usize(1..4) {
                 let at = rng.usize(0..bytes.len());
                 bytes[at] = rng.choice(*b"0123456789[]{},:\"- e.").unwrap();

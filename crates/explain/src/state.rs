@@ -63,6 +63,9 @@ pub enum Obstacle {
     RoundNotFull(u32),
     /// So many have not arrived at the barrier's round before.
     RoundBeforeNotFull(u32),
+    /// It needs an event of another strand that is not done: the write it observed, its fork, the
+    /// end of what it joins.
+    LeftOut(EventNumber),
     /// It should be one of the two accesses that race.
     NotTheRace,
     /// The two that race are done by one strand.
@@ -133,6 +136,9 @@ impl Obstacle {
             }
             Obstacle::RoundBeforeNotFull(n) => {
                 format!("arrives while {n} of the barrier's round before have not")
+            }
+            Obstacle::LeftOut(needed) => {
+                format!("needs {}, which is left out", shown(Some(needed)))
             }
             Obstacle::NotTheRace => {
                 "should be one of the two that race, which end a witness".to_string()
@@ -268,15 +274,12 @@ impl State {
             return;
         };
         let strand = event.strand();
-        *self.done.entry(strand).or_default() += 1;
+        self.skip(strand, 1);
         if let Some(x) = writes(event.op()) {
-            self.written.insert(x, number);
+            self.write(x, number);
         }
         match event.op() {
-            Op::Acquire(l) => {
-                let held = self.locks.entry(l).or_default();
-                held.owner = Some((strand, held.owner.map_or(1, |(_, depth)| depth + 1)));
-            }
+            Op::Acquire(l) => self.own(l, strand),
             Op::Release(l) => {
                 let held = self.locks.entry(l).or_default();
                 held.owner = held.owner.filter(|(_, depth)| *depth > 1);
@@ -295,9 +298,7 @@ impl State {
                     }
                 }
             }
-            Op::Fork(child) => {
-                self.forked.insert(child);
-            }
+            Op::Fork(child) => self.fork(child),
             Op::P(s) => {
                 let tokens = self.tokens(recording, s);
                 self.tokens.insert(s, tokens.saturating_sub(1));
@@ -320,6 +321,27 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// So many more events of a strand are done, whatever they do.
+    pub fn skip(&mut self, strand: Strand, events: u32) {
+        *self.done.entry(strand).or_default() += events;
+    }
+
+    /// A location has been written.
+    pub fn write(&mut self, location: Location, write: EventNumber) {
+        self.written.insert(location, write);
+    }
+
+    /// A strand that may take a lock has taken it.
+    pub fn own(&mut self, lock: Lock, strand: Strand) {
+        let held = self.locks.entry(lock).or_default();
+        held.owner = Some((strand, held.owner.map_or(1, |(_, depth)| depth + 1)));
+    }
+
+    /// A strand has been forked.
+    pub fn fork(&mut self, child: Strand) {
+        self.forked.insert(child);
     }
 
     fn has_no_other_owner(&self, lock: Lock, strand: Strand) -> Result<(), Obstacle> {

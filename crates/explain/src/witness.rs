@@ -11,11 +11,17 @@
 //! M2, section 2. A race of the program then, if its strands are deterministic.
 //!
 //! Cost: taking the trace in, once, is linear in it; a witness is checked in time and memory linear
-//! in its own length.
+//! in its own length. One that begins with a part of the trace as it is ([`Witness`]) is checked without
+//! doing that part, in time linear in the rest ([`cut`](crate::cut) says how, and for which traces);
+//! getting ready for that is linear in the trace, once.
 
-use deadheat_model::{EventNumber, Trace};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use deadheat_model::{EventNumber, Trace, Witness};
 use thiserror::Error;
 
+use crate::cut::{Cut, Cuts, recall_writes};
 use crate::lines::Line;
 use crate::recording::{NotATrace, Recording};
 use crate::state::{Obstacle, State};
@@ -39,12 +45,17 @@ pub struct Refusal {
 /// Checks witnesses against one trace.
 pub struct Witnesses<'t> {
     recording: Recording<'t>,
+    /// What is needed to skip the beginning of a witness, once one is asked for; nothing if the trace is
+    /// not of that kind.
+    cuts: OnceLock<Option<Cuts>>,
 }
 
 impl<'t> Witnesses<'t> {
     /// Takes a trace in. It is refused if it uses tasks or could not have happened.
     pub fn new(trace: &'t Trace) -> Result<Witnesses<'t>, NotATrace> {
-        Recording::new(trace).map(|recording| Witnesses { recording })
+        let recording = Recording::new(trace)?;
+        let cuts = OnceLock::new();
+        Ok(Witnesses { recording, cuts })
     }
 
     /// Accepts a witness of a race between two events, or says where it fails.
@@ -54,20 +65,64 @@ impl<'t> Witnesses<'t> {
         second: EventNumber,
         witness: &[EventNumber],
     ) -> Result<(), Refusal> {
-        let (before, [e1, e2]) = match witness.split_last_chunk::<2>() {
-            Some((before, &racing)) => (before, racing),
-            None => return Err(self.refusal(witness.len() + 1, first, Obstacle::NotTheRace)),
+        self.go_on(State::default(), 0, [first, second], witness)
+    }
+
+    /// Accepts what [`verify`](Witnesses::verify) accepts of the witness spelt out, and nothing else.
+    /// What is wrong with its beginning may be said differently.
+    pub fn verify_witness(
+        &self,
+        first: EventNumber,
+        second: EventNumber,
+        witness: &Witness,
+    ) -> Result<(), Refusal> {
+        let recording = &self.recording;
+        let Some(cuts) = self.cuts.get_or_init(|| Cuts::new(recording)) else {
+            let spelt: Vec<_> = recording.trace.spell_out(witness).collect();
+            return self.verify(first, second, &spelt);
         };
-        let mut state = State::default();
-        for (position, &event) in (1..).zip(before) {
+        let Witness { before, upto, then } = witness;
+        let (mut before, mut then) = (*before, Cow::Borrowed(&then[..]));
+        // The two that race are not held to what they observed: they are not part of the cut.
+        while then.len() < 2
+            && let Some(last) = cuts.last(recording, Cut { before, upto })
+        {
+            before = last;
+            then.to_mut().insert(0, last);
+        }
+        let cut = Cut { before, upto };
+        let length = |upto| cuts.length(recording, cut, upto);
+        let mut state = cuts
+            .state_after(recording, cut)
+            .map_err(|(event, obstacle)| self.refusal(length(event), event, obstacle))?;
+        recall_writes(recording, cut, &then[..then.len().max(2) - 2], &mut state);
+        self.go_on(state, length(before), [first, second], &then)
+    }
+
+    /// Does the rest of a witness, in a state after so many events.
+    fn go_on(
+        &self,
+        mut state: State,
+        done: usize,
+        race: [EventNumber; 2],
+        rest: &[EventNumber],
+    ) -> Result<(), Refusal> {
+        let (before, [e1, e2]) = match rest.split_last_chunk::<2>() {
+            Some((before, &racing)) => (before, racing),
+            None => {
+                let end = done + rest.len() + 1;
+                return Err(self.refusal(end, race[0], Obstacle::NotTheRace));
+            }
+        };
+        for (position, &event) in (done + 1..).zip(before) {
             state
                 .allows(&self.recording, event)
                 .map_err(|obstacle| self.refusal(position, event, obstacle))?;
             state.perform(&self.recording, event);
         }
-        let position = before.len() + 1;
+        let position = done + before.len() + 1;
         for (position, event) in [(position, e1), (position + 1, e2)] {
-            self.take_turn(&mut state, event, [first, second])
+            self.take_turn(&mut state, event, race)
                 .map_err(|obstacle| self.refusal(position, event, obstacle))?;
         }
         self.conflict(e1, e2)
