@@ -352,7 +352,7 @@ impl<'t> Checks<'t> {
             }
             let race = &predicted.race;
             let accepted = match &predicted.witness {
-                Some(witness) => self.accepts(witnesses, method, race, witness),
+                Some(witness) => accepts(witnesses, method, race, witness),
                 None => false,
             };
             if !accepted {
@@ -373,25 +373,18 @@ impl<'t> Checks<'t> {
         }
         Ok(())
     }
+}
 
-    /// Whether the checker accepts a witness. That it does not is a bug, and said so.
-    fn accepts(
-        &self,
-        witnesses: &Witnesses,
-        method: Method,
-        race: &Race,
-        witness: &Witness,
-    ) -> bool {
-        let spelt: Vec<_> = self.trace.spell_out(witness).collect();
-        let (first, second) = (race.first.event, race.second.event);
-        let verdict = witnesses.verify(first, second, &spelt);
-        if let Err(refusal) = &verdict {
-            complain_of(format_args!(
-                "the witness that {} gives for events {first} and {second} is refused: {refusal}. \
-                 This is a bug in deadheat: please report it, with the trace",
-                method.name()
-            ));
-        }
-        verdict.is_ok()
+/// Whether the checker accepts a witness. That it does not is a bug, and said so.
+fn accepts(witnesses: &Witnesses, method: Method, race: &Race, witness: &Witness) -> bool {
+    let (first, second) = (race.first.event, race.second.event);
+    let verdict = witnesses.verify_witness(first, second, witness);
+    if let Err(refusal) = &verdict {
+        complain_of(format_args!(
+            "the witness that {} gives for events {first} and {second} is refused: {refusal}. \
+             This is a bug in deadheat: please report it, with the trace",
+            method.name()
+        ));
     }
+    verdict.is_ok()
 }

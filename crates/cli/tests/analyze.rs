@@ -292,6 +292,12 @@ fn a_long_witness_begins_as_the_trace_does() {
     let trace = trace_of(&path, "long.std", &text);
     let mut report = report(&[&trace]);
     assert_eq!(pairs(&report, "races"), [(100_005, 100_009)]);
+    let output = verify_on(&report, &trace);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    let mut tampered = report.clone();
+    tampered["races"][0]["witness_prefix"]["upto"]["T1"] = json!(7);
+    let output = verify_on(&tampered, &trace);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     let race = report["races"][0].as_object_mut().unwrap();
     let prefix = race.remove("witness_prefix").unwrap();
     let before = prefix["before"].as_u64().unwrap();
