@@ -1,7 +1,5 @@
 //! `deadheat check`: is this `.tp` program safe?
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,6 +14,7 @@ use deadheat_offline::{Engine, EngineError};
 use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
 
+use crate::files::{FileError, read, write};
 use crate::graph::{CannotDraw, GraphFile};
 use crate::output::{complain, complain_of, print};
 use crate::progress::{is_long, progress_bar};
@@ -125,22 +124,8 @@ impl std::str::FromStr for ScheduleArgument {
 /// Why a program could not be judged.
 #[derive(Debug, Error)]
 enum Failure {
-    #[error("cannot read `{}`: {error}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("cannot write `{}`: {error}", path.display())]
-    Unwritable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("`{}` is not text: byte {at} (line {line}) is not UTF-8", path.display())]
-    NotText {
-        path: PathBuf,
-        at: usize,
-        line: usize,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("`{}`, {error}", path.display())]
     NotASchedule {
         path: PathBuf,
@@ -349,34 +334,6 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
     exploration
 }
 
-/// Reads a file, or standard input, and no more of it than `most` bytes and one.
-fn read(path: &Path, most: usize) -> Result<String, Failure> {
-    let unreadable = |error| Failure::Unreadable {
-        path: path.into(),
-        error,
-    };
-    let mut bytes = Vec::new();
-    let reader: &mut dyn Read = match path == Path::new("-") {
-        true => &mut std::io::stdin(),
-        false => &mut fs::File::open(path).map_err(unreadable)?,
-    };
-    // One byte too many is enough to be refused.
-    let mut reader = reader.take(most as u64 + 1);
-    reader.read_to_end(&mut bytes).map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::NotText {
-            path: path.into(),
-            at: at + 1,
-            line: error.as_bytes()[..at]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count()
-                + 1,
-        }
-    })
-}
-
 fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
     match argument {
         ScheduleArgument::DepthFirst => Ok(Schedule::DepthFirst),
@@ -389,11 +346,4 @@ fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
             }),
         },
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Unwritable {
-        path: path.into(),
-        error,
-    })
 }

@@ -1,11 +1,14 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
+mod analyze;
 mod check;
 mod convert;
+mod files;
 mod graph;
 mod output;
 mod progress;
 mod stats;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -32,6 +35,8 @@ enum Command {
     Check(check::Arguments),
     Convert(convert::Arguments),
     Stats(stats::Arguments),
+    Analyze(analyze::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,5 +46,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check::run(&check, arguments.quiet),
         Command::Convert(convert) => convert::run(&convert, arguments.quiet),
         Command::Stats(stats) => stats::run(&stats, arguments.quiet),
+        Command::Analyze(analyze) => analyze::run(&analyze, arguments.quiet),
+        Command::Verify(verify) => verify::run(&verify, arguments.quiet),
     }
 }

@@ -1,8 +1,9 @@
 //! Printing, and what a reader who hangs up does to it.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use clap::ValueEnum;
+use serde::Serialize;
 
 /// When to use colours.
 #[derive(Clone, Copy, ValueEnum)]
@@ -31,11 +32,29 @@ impl Color {
 /// (`deadheat … | head`) wants no more, and that is no failure.
 #[must_use]
 pub fn print(text: &str) -> bool {
-    let mut stdout = anstream::stdout();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
+    print_with(anstream::stdout(), |stdout| {
+        stdout.write_all(text.as_bytes())
+    })
+}
+
+/// Writes JSON to standard output, one value a line.
+#[must_use]
+pub fn print_json(values: &[impl Serialize]) -> bool {
+    let stdout = BufWriter::new(std::io::stdout().lock());
+    print_with(stdout, |stdout| write_json(stdout, values))
+}
+
+/// Writes JSON, one value a line.
+pub fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
+    for value in values {
+        serde_json::to_writer(&mut to, value)?;
+        to.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn print_with<W: Write>(mut stdout: W, pieces: impl FnOnce(&mut W) -> std::io::Result<()>) -> bool {
+    match pieces(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             complain_of(format_args!("cannot write to standard output: {error}"));
             false

@@ -33,7 +33,7 @@ mod witness;
 #[cfg(test)]
 mod hand;
 
-pub use lines::{Line, Lines};
+pub use lines::{Action, Line, Lines};
 pub use random::{Shape, random_trace};
 pub use recording::NotATrace;
 pub use reorderings::predictable_races;

@@ -29,10 +29,30 @@ pub struct Line<'t> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Line { event, legend } = self;
-        let (word, object) = words(event.op(), legend);
+        let action = Action {
+            op: event.op(),
+            legend,
+        };
         let strand = legend.strand(event.strand());
         let site = legend.site(event.site());
-        write!(f, "{strand}|{word}({object})|{site}")
+        write!(f, "{strand}|{action}|{site}")
+    }
+}
+
+/// Shows what is done in an event: `w(x)`.
+pub struct Action<'t> {
+    /// What is done.
+    pub op: Op,
+    /// What its numbers are called.
+    pub legend: &'t Legend,
+}
+
+impl fmt::Display for Action<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match words(self.op, self.legend) {
+            (word, object) if object.is_empty() => f.write_str(word),
+            (word, object) => write!(f, "{word}({object})"),
+        }
     }
 }
 

@@ -101,6 +101,16 @@ pub enum Recorded<'a> {
     OnDisk(&'a Source),
 }
 
+impl<'a> Recorded<'a> {
+    /// What the numbers in its events mean.
+    pub fn legend(self) -> Result<&'a Legend, TraceError> {
+        match self {
+            Recorded::InMemory(trace) => Ok(&trace.legend),
+            Recorded::OnDisk(source) => source.legend(),
+        }
+    }
+}
+
 /// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer
 /// trace is read again for each pass, unless the method needs it in memory.
 const MAX_KEPT: u64 = 1 << 28;
@@ -131,10 +141,7 @@ impl<'a> Looked<'a> {
         in_memory: bool,
         progress: Progress<'a>,
     ) -> Result<Looked<'a>, AnalysisError> {
-        let legend = match recorded {
-            Recorded::InMemory(trace) => &trace.legend,
-            Recorded::OnDisk(source) => source.legend()?,
-        };
+        let legend = recorded.legend()?;
         let mut exposure = Exposure::new(legend);
         let mut driver = Driver::new(legend, Order::Synchronising);
         let mut kept = Vec::new();

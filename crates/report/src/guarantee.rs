@@ -181,7 +181,7 @@ fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String 
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[impl AsRef<str>]) -> String {
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.split_last() {
         Some((last, [])) => last.to_string(),

@@ -3,15 +3,31 @@
 //! [`CheckReport`] is what `deadheat check` knows about a program; it serialises to the command's
 //! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
 //! text with the source lines shown. [`Drawing`] is the picture of a run's computation graph.
+//! [`AnalyzeReport`] is what one engine of `deadheat analyze` says about a trace, [`Comparison`] what
+//! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
+//! `deadheat verify` says of them.
 
+mod analyze;
+mod analyze_guarantee;
+mod analyze_text;
 mod check;
+mod compare;
 mod drawing;
 mod guarantee;
+mod spelling;
 mod text;
+mod verify;
+
+pub use analyze::{
+    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport, WitnessReport,
+};
 
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     OrdersReport, RaceReport, Shown, WaitingReport,
 };
+pub use compare::Comparison;
 pub use drawing::Drawing;
+pub use spelling::Spelling;
 pub use text::Renderer;
+pub use verify::{VerifiedRace, VerifyReport};

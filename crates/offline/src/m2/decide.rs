@@ -54,6 +54,17 @@ pub struct Reordering {
     pub then: Vec<Link>,
 }
 
+impl Reordering {
+    /// The events of a set in the order of the trace.
+    fn none(upto: Cut) -> Reordering {
+        Reordering {
+            before: u32::MAX,
+            upto,
+            then: Vec::new(),
+        }
+    }
+}
+
 /// How to go on where nothing is forced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Search {
@@ -196,6 +207,11 @@ impl<'a> Decider<'a> {
         if !self.leaves_room(&upto, pair) {
             return Decision::NoRace;
         }
+        if let Some(upto) = self.without_open_sections(&upto, pair)
+            && self.first_open_section_in_the_way(&upto, pair).is_none()
+        {
+            return Decision::Race(Reordering::none(upto));
+        }
         let hasty = State {
             before: u32::MAX,
             upto,
@@ -234,6 +250,31 @@ impl<'a> Decider<'a> {
         pair.iter().all(|e| upto[e.strand as usize] == e.index)
     }
 
+    /// The set with all sections of third strands completed, which the paper calls the causal cones;
+    /// nothing if that needs one of the two accesses. Mostly the order of the trace is then a witness.
+    fn without_open_sections(&self, upto: &[u32], pair: [Link; 2]) -> Option<Cut> {
+        let mut cut = upto.to_vec();
+        loop {
+            let mut grown = false;
+            for strand in 0..cut.len() as u32 {
+                let length = cut[strand as usize];
+                if pair.iter().all(|e| e.strand != strand) {
+                    let free = self.skeleton.free_from(strand, length);
+                    if free > length {
+                        self.skeleton.join(&mut cut, strand, free);
+                        grown = true;
+                    }
+                }
+            }
+            if !self.leaves_room(&cut, pair) {
+                return None;
+            }
+            if !grown {
+                return Some(cut);
+            }
+        }
+    }
+
     /// Adds to what is known until a linear order breaks no rule. What was not chosen goes to `others`.
     fn attempt(
         &mut self,
@@ -244,11 +285,7 @@ impl<'a> Decider<'a> {
         others: &mut Vec<State>,
     ) -> Attempt {
         let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
-            return Attempt::Found(Reordering {
-                before: u32::MAX,
-                upto: state.upto,
-                then: Vec::new(),
-            });
+            return Attempt::Found(Reordering::none(state.upto));
         };
         state.before = state.before.min(from);
         let last = pair.map(|e| self.skeleton.number(e));

@@ -1,0 +1,77 @@
+//! Files in and out, whole.
+
+use std::fs;
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a file could not be read or written.
+#[derive(Debug, Error)]
+pub enum FileError {
+    #[error("cannot read `{}`: {error}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("cannot write `{}`: {error}", path.display())]
+    Unwritable {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("`{}` is not text: byte {at} (line {line}) is not UTF-8", path.display())]
+    NotText {
+        path: PathBuf,
+        at: usize,
+        line: usize,
+    },
+}
+
+/// Reads a file, or standard input, and no more of it than `most` bytes and one.
+pub fn read(path: &Path, most: usize) -> Result<String, FileError> {
+    let unreadable = |error| FileError::Unreadable {
+        path: path.into(),
+        error,
+    };
+    let mut bytes = Vec::new();
+    let reader: &mut dyn Read = match path == Path::new("-") {
+        true => &mut std::io::stdin(),
+        false => &mut fs::File::open(path).map_err(unreadable)?,
+    };
+    // One byte too many is enough to be refused.
+    let mut reader = reader.take(most as u64 + 1);
+    reader.read_to_end(&mut bytes).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        FileError::NotText {
+            path: path.into(),
+            at: at + 1,
+            line: error.as_bytes()[..at]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count()
+                + 1,
+        }
+    })
+}
+
+/// Writes a file.
+pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
+    write_with(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// Writes a file, piece by piece.
+pub fn write_with(
+    path: &Path,
+    pieces: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), FileError> {
+    let written = fs::File::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        pieces(&mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| FileError::Unwritable {
+        path: path.into(),
+        error,
+    })
+}

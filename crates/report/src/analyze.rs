@@ -1,0 +1,325 @@
+//! What is known about a recorded run after `deadheat analyze`: one report an engine.
+
+use deadheat_model::{EventNumber, Legend, Race, RacingAccess, Site, Witness};
+use deadheat_offline::{Analysis, Method};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::analyze_guarantee;
+use crate::spelling::Spelling;
+
+/// Up to how many events a witness is spelt out in full.
+pub const MAX_SPELT: u64 = 100_000;
+
+/// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
+#[derive(Clone, Serialize)]
+pub struct AnalyzeReport<'t> {
+    /// The engine.
+    pub engine: &'static str,
+    /// How many events the trace has.
+    pub events: u64,
+    /// How many threads.
+    pub threads: u64,
+    /// What races, in the order of the second accesses.
+    pub races: Vec<PredictedReport<'t>>,
+    /// What may race or not.
+    pub undecided: Vec<PairReport>,
+    /// Whether `races` are all that any correct reordering of the trace shows.
+    pub complete: bool,
+    /// What all this proves.
+    pub guarantee: String,
+    /// How many variables race.
+    pub variables: u64,
+    /// Whether all pairs were counted; otherwise counts are lower bounds.
+    pub counts_exact: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// The engine.
+    #[serde(skip)]
+    pub method: Method,
+}
+
+/// Two accesses.
+#[derive(Clone, Serialize)]
+pub struct PairReport {
+    /// `write-read` and so on: first, then second.
+    pub kind: String,
+    /// What both touch.
+    pub variable: String,
+    /// How many pairs of events at these two places this one stands for.
+    pub count: u64,
+    /// The one that came first in the trace.
+    pub first: AccessInTrace,
+    /// The other one.
+    pub second: AccessInTrace,
+    /// The two places, in no order.
+    #[serde(skip)]
+    pub places: (Site, Site),
+}
+
+/// One access of a pair.
+#[derive(Clone, Serialize)]
+pub struct AccessInTrace {
+    /// The event's number, from 1.
+    pub event: EventNumber,
+    /// Who.
+    pub thread: String,
+    /// Where in the source.
+    pub loc: String,
+}
+
+/// A race, and what shows it.
+#[derive(Clone, Serialize)]
+pub struct PredictedReport<'t> {
+    /// The two accesses.
+    #[serde(flatten)]
+    pub pair: PairReport,
+    /// A reordering that ends with both.
+    #[serde(flatten)]
+    pub witness: Option<WitnessReport<'t>>,
+    /// Whether the checker of witnesses has accepted it.
+    pub verified: bool,
+}
+
+/// A reordering that ends with two accesses; serialises to the fields `witness` and, if it is long,
+/// `witness_prefix`.
+#[derive(Clone)]
+pub struct WitnessReport<'t> {
+    /// In short.
+    pub witness: Witness,
+    /// How to spell it.
+    pub spelling: &'t Spelling<'t>,
+}
+
+/// What a trace is called by, and how long it is.
+#[derive(Clone, Copy)]
+pub struct AboutTrace<'t> {
+    /// What its numbers mean.
+    pub legend: &'t Legend,
+    /// How many events it has.
+    pub events: u64,
+    /// Spells its witnesses; without it they are left out.
+    pub spelling: Option<&'t Spelling<'t>>,
+}
+
+impl<'t> AnalyzeReport<'t> {
+    /// Puts together what an engine says. Every witness in the analysis must have been accepted by the
+    /// checker; `searched` tells whether what is undecided was searched for exactly.
+    pub fn new(
+        method: Method,
+        trace: AboutTrace<'t>,
+        analysis: Analysis,
+        searched: bool,
+        seconds: f64,
+    ) -> AnalyzeReport<'t> {
+        let mut report = AnalyzeReport {
+            engine: method.name(),
+            events: trace.events,
+            threads: trace.legend.strands.len() as u64,
+            races: Vec::new(),
+            undecided: Vec::new(),
+            // The others find what their order does not exclude, which is never all.
+            complete: analysis.complete && method == Method::M2,
+            guarantee: String::new(),
+            variables: analysis.locations.len() as u64,
+            counts_exact: analysis.counted,
+            seconds,
+            method,
+        };
+        let undecided = analysis.undecided.iter();
+        report.undecided = undecided.map(|race| pair(race, trace.legend)).collect();
+        let races = analysis.races.into_iter().map(|predicted| {
+            let witness = predicted.witness.zip(trace.spelling);
+            let witness = witness.map(|(witness, spelling)| WitnessReport { witness, spelling });
+            PredictedReport {
+                pair: pair(&predicted.race, trace.legend),
+                verified: witness.is_some(),
+                witness,
+            }
+        });
+        report.races = races.collect();
+        report.guarantee = analyze_guarantee::sentence(&report, analysis.kept_orders, searched);
+        report
+    }
+}
+
+fn pair(race: &Race, legend: &Legend) -> PairReport {
+    let access = |access: &RacingAccess| AccessInTrace {
+        event: access.event,
+        thread: legend.strand(access.strand).into_owned(),
+        loc: legend.site(access.site).into_owned(),
+    };
+    let (one, other) = (race.first.site, race.second.site);
+    PairReport {
+        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        variable: legend.location(race.location).into_owned(),
+        count: race.count,
+        first: access(&race.first),
+        second: access(&race.second),
+        places: (one.min(other), one.max(other)),
+    }
+}
+
+impl WitnessReport<'_> {
+    /// Whether it is given event by event.
+    fn is_spelt_out(&self) -> bool {
+        // A thread whose name another has too could not be named.
+        !self.spelling.names_tell() || self.spelling.length(&self.witness) <= MAX_SPELT
+    }
+}
+
+impl Serialize for WitnessReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let WitnessReport { witness, spelling } = self;
+        let mut map = serializer.serialize_map(None)?;
+        if self.is_spelt_out() {
+            let most = usize::try_from(spelling.length(witness)).unwrap_or(usize::MAX);
+            map.serialize_entry("witness", &spelling.end(witness, most))?;
+        } else {
+            map.serialize_entry("witness_prefix", &Prefix(self))?;
+            map.serialize_entry("witness", &witness.then)?;
+        }
+        map.end()
+    }
+}
+
+/// The beginning of a long witness: as in the trace, of each thread up to some event.
+struct Prefix<'w>(&'w WitnessReport<'w>);
+
+impl Serialize for Prefix<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("before", &self.0.witness.before)?;
+        map.serialize_entry("upto", &Upto(self.0))?;
+        map.end()
+    }
+}
+
+struct Upto<'w>(&'w WitnessReport<'w>);
+
+impl Serialize for Upto<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let WitnessReport { witness, spelling } = self.0;
+        let legend = &spelling.trace().legend;
+        let upto = spelling.upto(witness);
+        serializer.collect_map(upto.map(|(strand, number)| (legend.strand(strand), number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{AccessKind, Event, Location, Op, Strand, Trace};
+
+    use super::*;
+
+    /// Two threads that write at places 7 and 9.
+    fn trace() -> Trace {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let write = |strand, site| Event::new(Strand(strand), Op::Write(Location(0)), Site(site));
+        Trace {
+            events: vec![write(0, 0), write(1, 1)],
+            legend: Legend {
+                strands: names(&["T1", "T2"]),
+                sites: names(&["7", "9"]),
+                locations: names(&["x"]),
+                ..Legend::default()
+            },
+        }
+    }
+
+    fn race(count: u64) -> Race {
+        let access = |event: u64| RacingAccess {
+            event,
+            strand: Strand(event as u32 - 1),
+            site: Site(event as u32 - 1),
+            kind: AccessKind::Write,
+        };
+        Race {
+            location: Location(0),
+            first: access(1),
+            second: access(2),
+            count,
+        }
+    }
+
+    fn of(method: Method, trace: &Trace, analysis: Analysis, searched: bool) -> AnalyzeReport<'_> {
+        let about = AboutTrace {
+            legend: &trace.legend,
+            events: trace.events.len() as u64,
+            spelling: None,
+        };
+        AnalyzeReport::new(method, about, analysis, searched, 0.5)
+    }
+
+    #[test]
+    fn what_is_undecided_is_no_race_and_said() {
+        let trace = trace();
+        let undecided = Analysis {
+            undecided: vec![race(3)],
+            counted: true,
+            ..Analysis::default()
+        };
+        let report = of(Method::M2, &trace, undecided.clone(), false);
+        assert!(report.races.is_empty() && !report.complete);
+        assert_eq!(
+            report.text("run.std", 20),
+            "\x1b[1;33mundecided\x1b[0m: write-write on x: T1 writes at 7 (event 1), T2 writes at 9 \
+             (event 2)\n\n\
+             m2: no race, 1 undecided; 2 events, 2 threads, 500.0 ms\n\
+             run.std: no race found; 1 pair of places could not be decided (--complete decides them \
+             by exact search)\n"
+        );
+        let report = of(Method::M2, &trace, undecided.clone(), true);
+        assert!(
+            report.guarantee.contains("raise --budget-time"),
+            "{}",
+            report.guarantee
+        );
+        let kept = Analysis {
+            kept_orders: true,
+            ..undecided.clone()
+        };
+        let report = of(Method::M2, &trace, kept, false);
+        assert!(report.guarantee.contains("could not be decided"));
+        assert!(report.guarantee.contains("orders of semaphores"));
+        let report = of(Method::Dc, &trace, undecided, false);
+        assert!(
+            report
+                .guarantee
+                .contains("1 pair of places that it suspects")
+        );
+    }
+
+    #[test]
+    fn counts_that_are_not_exact_are_lower_bounds() {
+        let trace = trace();
+        let analysis = |counted| Analysis {
+            races: vec![deadheat_offline::Predicted {
+                race: race(3),
+                witness: None,
+            }],
+            counted,
+            ..Analysis::default()
+        };
+        let report = of(Method::Hb, &trace, analysis(true), false);
+        let text = report.text("run.std", 20);
+        assert!(text.contains("\n  3 pairs of events at these places\n"));
+        let report = of(Method::Hb, &trace, analysis(false), false);
+        let text = report.text("run.std", 20);
+        assert!(text.contains("\n  at least 3 pairs of events at these places\n"));
+    }
+
+    #[test]
+    fn only_m2_is_ever_complete() {
+        let trace = trace();
+        for method in Method::ALL {
+            let analysis = Analysis {
+                complete: true,
+                counted: true,
+                ..Analysis::default()
+            };
+            let report = of(method, &trace, analysis, false);
+            assert_eq!(report.complete, method == Method::M2, "{}", method.name());
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What an engine found in a trace, as people read it: a block a race, with the end of its witness in
+//! columns, and what it all proves at the end.
+
+use std::fmt::Write;
+
+use deadheat_explain::Action;
+use deadheat_model::{EventNumber, Strand};
+use deadheat_offline::Method;
+
+use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, PredictedReport, WitnessReport};
+use crate::guarantee::{counted, grouped};
+
+pub(crate) const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
+pub(crate) const BOLD: &str = "\x1b[1m";
+pub(crate) const PLAIN: &str = "\x1b[0m";
+
+/// How many events of a witness are shown: its last.
+const SHOWN_EVENTS: usize = 14;
+
+/// With more threads than this, events are listed one below the other.
+const MAX_COLUMNS: usize = 6;
+
+/// How many characters all columns have together.
+const WIDTH: usize = 96;
+
+/// How long a name may be before it is cut.
+const MAX_NAME: usize = 100;
+
+impl AnalyzeReport<'_> {
+    /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
+    /// strips the colours where they do not belong.
+    pub fn text(&self, path: &str, most: usize) -> String {
+        let mut text = String::new();
+        for (number, race) in (1..).zip(self.races.iter().take(most)) {
+            text += &self.race(number, race);
+            text.push('\n');
+        }
+        let hidden = self.races.len().saturating_sub(most) as u64;
+        if hidden > 0 {
+            text += &format!(
+                "{} not shown; --max-shown shows more, --json lists all\n\n",
+                counted(hidden, "more race")
+            );
+        }
+        for pair in self.undecided.iter().take(most) {
+            text += &format!("{YELLOW}undecided{PLAIN}: {}\n", one_line(pair));
+        }
+        let hidden = self.undecided.len().saturating_sub(most) as u64;
+        if hidden > 0 {
+            text += &format!("{} undecided\n", counted(hidden, "more pair"));
+        }
+        if !self.undecided.is_empty() {
+            text.push('\n');
+        }
+        text + &format!(
+            "{}: {}; {}, {}, {}\n{path}: {}\n",
+            self.engine,
+            self.found(),
+            counted(self.events, "event"),
+            counted(self.threads, "thread"),
+            time(self.seconds),
+            self.guarantee
+        )
+    }
+
+    /// `2 races on 1 variable, 3 undecided`.
+    fn found(&self) -> String {
+        let what = match self.method {
+            Method::Eraser => "suspect",
+            _ => "race",
+        };
+        let mut found = match self.races.len() as u64 {
+            0 => format!("no {what}"),
+            n => format!(
+                "{} on {}",
+                counted(n, what),
+                counted(self.variables, "variable")
+            ),
+        };
+        if !self.undecided.is_empty() {
+            let _ = write!(
+                found,
+                ", {} undecided",
+                grouped(self.undecided.len() as u64)
+            );
+        }
+        found
+    }
+
+    fn race(&self, number: usize, race: &PredictedReport) -> String {
+        let pair = &race.pair;
+        let what = match self.method {
+            Method::Eraser => format!("{YELLOW}suspect"),
+            _ => format!("{RED}race"),
+        };
+        let mut text = format!(
+            "{what} {number}{PLAIN}: {BOLD}{} on {}{PLAIN}\n",
+            pair.kind,
+            cut(&pair.variable, MAX_NAME)
+        );
+        let ends = ends(pair);
+        let width = ends.iter().map(|(end, _)| length(end)).max().unwrap_or(0);
+        for (end, event) in &ends {
+            text += &format!("  {}   (event {event})\n", padded(end, width));
+        }
+        if let Some(witness) = &race.witness {
+            let all = witness.spelling.length(&witness.witness);
+            text += &format!(
+                "  shown by a reordering of {} (verified):\n",
+                counted(all, "event")
+            );
+            text += &drawn(witness, all);
+        }
+        if pair.count > 1 || !self.counts_exact {
+            let least = if self.counts_exact { "" } else { "at least " };
+            let pairs = match pair.count {
+                1 => "1 pair".to_string(),
+                n => format!("{} pairs", grouped(n)),
+            };
+            text += &format!("  {least}{pairs} of events at these places\n");
+        }
+        text
+    }
+}
+
+/// `T1 writes at main.c:7`, and the number of the event.
+fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
+    let (first, second) = pair.kind.split_once('-').unwrap_or_default();
+    let end = |access: &AccessInTrace, kind: &str| {
+        let text = format!(
+            "{} {kind}s at {}",
+            cut(&access.thread, MAX_NAME),
+            cut_front(&access.loc, MAX_NAME)
+        );
+        (text, access.event)
+    };
+    [end(&pair.first, first), end(&pair.second, second)]
+}
+
+/// A pair of accesses in one line.
+pub(crate) fn one_line(pair: &PairReport) -> String {
+    let [(first, _), (second, _)] = ends(pair);
+    format!(
+        "{} on {}: {first} (event {}), {second} (event {})",
+        pair.kind,
+        cut(&pair.variable, MAX_NAME),
+        pair.first.event,
+        pair.second.event
+    )
+}
+
+/// The end of a witness, a column for each thread.
+fn drawn(witness: &WitnessReport, all: u64) -> String {
+    let trace = witness.spelling.trace();
+    let end = witness.spelling.end(&witness.witness, SHOWN_EVENTS);
+    let racing = end.len().saturating_sub(2);
+    let events = end.iter().filter_map(|&number| trace.event(number));
+    let events: Vec<(Strand, String)> = (0..)
+        .zip(events)
+        .map(|(index, event)| {
+            let legend = &trace.legend;
+            let op = event.op();
+            let mark = if index >= racing { "  <--" } else { "" };
+            let action = cut(&Action { op, legend }.to_string(), 30);
+            (event.strand(), action + mark)
+        })
+        .collect();
+    let mut strands: Vec<Strand> = events.iter().map(|(strand, _)| *strand).collect();
+    strands.sort_unstable();
+    strands.dedup();
+    let names = strands
+        .iter()
+        .map(|&strand| trace.legend.strand(strand).into_owned());
+    let names: Vec<String> = names.collect();
+    let mut text = String::new();
+    let left_out = all.saturating_sub(events.len() as u64);
+    let before = format!("      … ({} before these)\n", counted(left_out, "event"));
+    if strands.len() > MAX_COLUMNS {
+        if left_out > 0 {
+            text += &before;
+        }
+        let names: Vec<String> = names.iter().map(|name| cut(name, 20)).collect();
+        let width = names.iter().map(|name| length(name)).max().unwrap_or(0);
+        for (strand, action) in &events {
+            let at = strands.binary_search(strand).unwrap_or_default();
+            text += &format!("      {}  {action}\n", padded(&names[at], width));
+        }
+        return text;
+    }
+    let widest = WIDTH / strands.len().max(1) - 2;
+    let names: Vec<String> = names.iter().map(|name| cut(name, widest)).collect();
+    let widths = strands.iter().zip(&names).map(|(strand, name)| {
+        let own = events.iter().filter(|(other, _)| other == strand);
+        let cells = own.map(|(_, action)| length(action));
+        cells.chain([length(name)]).max().unwrap_or(0).min(widest)
+    });
+    let widths: Vec<usize> = widths.collect();
+    let header = names.iter().zip(&widths);
+    let header: Vec<String> = header.map(|(name, &width)| padded(name, width)).collect();
+    text += &format!("      {}\n", header.join("  ").trim_end());
+    if left_out > 0 {
+        text += &before;
+    }
+    for (strand, action) in &events {
+        let at = strands.binary_search(strand).unwrap_or_default();
+        let indent: usize = widths[..at].iter().map(|width| width + 2).sum();
+        text += &format!("      {}{action}\n", " ".repeat(indent));
+    }
+    text
+}
+
+/// A time, in seconds or, if short, thousandths.
+pub(crate) fn time(seconds: f64) -> String {
+    match seconds < 1.0 {
+        true => format!("{:.1} ms", seconds * 1000.0),
+        false => format!("{seconds:.2} s"),
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A text with spaces behind it.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(length(text));
+    text.to_string() + &" ".repeat(missing)
+}
+
+/// A name fit for a terminal, its end cut off if it is long.
+pub(crate) fn cut(name: &str, most: usize) -> String {
+    let name = harmless(name);
+    match length(&name) > most {
+        true => {
+            name.chars()
+                .take(most.saturating_sub(1))
+                .collect::<String>()
+                + "…"
+        }
+        false => name,
+    }
+}
+
+/// A place fit for a terminal, its beginning cut off if it is long: a line number stands at the end.
+fn cut_front(name: &str, most: usize) -> String {
+    let name = harmless(name);
+    let all = length(&name);
+    match all > most {
+        true => "…".to_string() + &name.chars().skip(all + 1 - most).collect::<String>(),
+        false => name,
+    }
+}
+
+/// A name whose control characters, which a terminal would obey, are replaced.
+fn harmless(name: &str) -> String {
+    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    name.chars().map(harmless).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_where_they_say_least() {
+        assert_eq!(cut("counter", 7), "counter");
+        assert_eq!(cut("counters", 7), "counte…");
+        assert_eq!(cut_front("src/main.rs:120", 8), "….rs:120");
+        assert_eq!(cut_front("main:120", 8), "main:120");
+        assert_eq!(cut("ä\u{1b}[31mx", 20), "ä\u{fffd}[31mx");
+    }
+}

@@ -1,0 +1,205 @@
+//! What several engines say about one trace, side by side: who misses what, and what nobody confirms.
+//!
+//! Two engines agree on a race if both have one at the same two places in the source. Only engines all
+//! of whose races can happen have something to miss; only those with witnesses confirm.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadheat_model::Site;
+use deadheat_offline::{Method, Promise};
+
+use crate::analyze::{AnalyzeReport, PairReport};
+use crate::analyze_text::{BOLD, PLAIN, RED, one_line, padded, time};
+use crate::guarantee::{counted, grouped, listed};
+
+/// How many races of a list are shown.
+const SHOWN: usize = 5;
+
+type Places = (Site, Site);
+
+/// What several engines say about one trace.
+pub struct Comparison<'r> {
+    reports: &'r [AnalyzeReport<'r>],
+    /// Races that can happen: a report of each, and who has it.
+    real: BTreeMap<Places, (&'r PairReport, Vec<&'static str>)>,
+    /// The races with witnesses.
+    confirmed: BTreeSet<Places>,
+    /// Whether an engine with witnesses was asked.
+    confirms: bool,
+}
+
+impl<'r> Comparison<'r> {
+    /// Compares reports on one trace.
+    pub fn new(reports: &'r [AnalyzeReport<'r>]) -> Comparison<'r> {
+        let mut real: BTreeMap<Places, (&PairReport, Vec<&str>)> = BTreeMap::new();
+        let mut confirmed = BTreeSet::new();
+        for report in reports {
+            let promise = report.method.promise();
+            for race in &report.races {
+                let places = race.pair.places;
+                if matches!(promise, Promise::AllAreReal | Promise::AllAreShown) {
+                    let (_, engines) = real.entry(places).or_insert((&race.pair, Vec::new()));
+                    if !engines.contains(&report.engine) {
+                        engines.push(report.engine);
+                    }
+                }
+                if race.verified {
+                    confirmed.insert(places);
+                }
+            }
+        }
+        let mut methods = reports.iter().map(|report| report.method);
+        Comparison {
+            reports,
+            real,
+            confirmed,
+            confirms: methods.any(|method| method.promise() == Promise::AllAreShown),
+        }
+    }
+
+    /// The races that can happen and are not in a report.
+    pub fn missed(&self, report: &AnalyzeReport) -> Vec<Places> {
+        let own: BTreeSet<Places> = report.races.iter().map(|race| race.pair.places).collect();
+        let real = self.real.keys().copied();
+        real.filter(|places| !own.contains(places)).collect()
+    }
+
+    /// The races of a report without witnesses that no other has shown; nothing if none was asked to.
+    pub fn not_confirmed(&self, report: &AnalyzeReport) -> Option<Vec<Places>> {
+        let doubtful = matches!(
+            report.method.promise(),
+            Promise::FirstIsReal | Promise::None
+        );
+        let own: BTreeSet<Places> = report.races.iter().map(|race| race.pair.places).collect();
+        (doubtful && self.confirms).then(|| own.difference(&self.confirmed).copied().collect())
+    }
+
+    /// All of it as text, the guarantee of the strongest engine at the end.
+    pub fn text(&self, path: &str) -> String {
+        let mut text = self.table();
+        text.push('\n');
+        let missed = self.reports.iter().map(|r| (r.engine, self.missed(r)));
+        for (engines, missed) in grouped_by_list(missed) {
+            let misses = verb(&engines, "misses", "miss");
+            let races = counted(missed.len() as u64, "race");
+            text += &format!("{RED}{}{PLAIN} {misses} {races}:\n", listed(&engines));
+            text += &shown(&missed, |places| {
+                let (pair, by) = self.real.get(&places)?;
+                Some(format!("{}; found by {}", one_line(pair), listed(by)))
+            });
+        }
+        let doubtful = self.reports.iter();
+        let doubtful = doubtful.filter_map(|r| Some((r.engine, self.not_confirmed(r)?)));
+        for (engines, doubtful) in grouped_by_list(doubtful) {
+            let has = verb(&engines, "has", "have");
+            let reports = counted(doubtful.len() as u64, "report");
+            text += &format!(
+                "{BOLD}{}{PLAIN} {has} {reports} that no witness confirms:\n",
+                listed(&engines)
+            );
+            text += &shown(&doubtful, |places| {
+                let races = self.reports.iter().flat_map(|report| &report.races);
+                let mut pairs = races.map(|race| &race.pair);
+                pairs.find(|pair| pair.places == places).map(one_line)
+            });
+        }
+        if let Some(strongest) = self.reports.iter().max_by_key(|r| strength(r.method)) {
+            let engine = strongest.engine;
+            text += &format!("{path}, by {engine}: {}\n", strongest.guarantee);
+        }
+        text
+    }
+
+    fn table(&self) -> String {
+        let mut head = vec!["engine", "races", "racy variables", "time", "misses"];
+        let undecided = self.reports.iter().any(|r| !r.undecided.is_empty());
+        if undecided {
+            head.push("undecided");
+        }
+        if self.confirms {
+            head.push("not confirmed");
+        }
+        let number = |n: usize| grouped(n as u64);
+        let rows = self.reports.iter().map(|report| {
+            let mut row = vec![
+                report.engine.to_string(),
+                number(report.races.len()),
+                grouped(report.variables),
+                time(report.seconds),
+                number(self.missed(report).len()),
+            ];
+            if undecided {
+                row.push(match report.method.promise() {
+                    Promise::AllAreShown => number(report.undecided.len()),
+                    _ => String::new(),
+                });
+            }
+            if self.confirms {
+                let doubtful = self.not_confirmed(report);
+                row.push(doubtful.map_or(String::new(), |doubtful| number(doubtful.len())));
+            }
+            row
+        });
+        let head: Vec<String> = head.into_iter().map(str::to_string).collect();
+        let rows: Vec<Vec<String>> = rows.collect();
+        let all = || std::iter::once(&head).chain(&rows);
+        let width = |column: usize| all().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        let lines = all().map(|row| {
+            let cells = row.iter().zip(&widths).enumerate();
+            let cells = cells.map(|(column, (cell, &width))| match column {
+                0 => padded(cell, width),
+                _ => format!("{cell:>width$}"),
+            });
+            let cells: Vec<String> = cells.collect();
+            cells.join("  ").trim_end().to_string() + "\n"
+        });
+        lines.collect()
+    }
+}
+
+/// Engines with the same list, that list being not empty; in the order in which they come.
+fn grouped_by_list(
+    lists: impl Iterator<Item = (&'static str, Vec<Places>)>,
+) -> Vec<(Vec<&'static str>, Vec<Places>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<Places>)> = Vec::new();
+    for (engine, list) in lists.filter(|(_, list)| !list.is_empty()) {
+        match groups.iter_mut().find(|(_, same)| *same == list) {
+            Some((engines, _)) => engines.push(engine),
+            None => groups.push((vec![engine], list)),
+        }
+    }
+    groups
+}
+
+/// The first few of a list, a line each.
+fn shown(list: &[Places], line: impl Fn(Places) -> Option<String>) -> String {
+    let lines = list.iter().take(SHOWN);
+    let lines = lines.filter_map(|&places| Some(format!("  {}\n", line(places)?)));
+    let mut text: String = lines.collect();
+    if list.len() > SHOWN {
+        let hidden = grouped((list.len() - SHOWN) as u64);
+        text += &format!("  … and {hidden} more\n");
+    }
+    text + "\n"
+}
+
+fn verb(engines: &[&str], one: &'static str, many: &'static str) -> &'static str {
+    match engines {
+        [_] => one,
+        _ => many,
+    }
+}
+
+/// The more it finds and shows, the stronger.
+fn strength(method: Method) -> u8 {
+    match method {
+        Method::M2 => 6,
+        Method::Dc => 5,
+        Method::Shb => 4,
+        Method::Wcp => 3,
+        Method::Hb => 2,
+        Method::FastTrack => 1,
+        Method::Eraser => 0,
+    }
+}
