@@ -15,8 +15,9 @@
 //! at, which are few, where the closure has to look at all locations for every order it adds. If no
 //! broken rule forces anything, one of its orders is *chosen*, that of the trace, as in the paper.
 //!
-//! The linearisations are max-min: the events of one racing strand as early as the known orders allow,
-//! the others as late as they allow, among themselves in the order of the trace. With two strands a
+//! The first linearisation keeps the order of the trace where the known orders allow; people find their
+//! way best in that. The others are max-min: the events of one racing strand as early as the known orders
+//! allow, the others as late as they allow, among themselves in the order of the trace. With two strands a
 //! max-min linearisation breaks a rule only if that rule forces something (the paper's theorem 3.1, read
 //! backwards), so nothing is ever chosen, and the answer is exact.
 //!
@@ -301,7 +302,8 @@ impl<'a> Decider<'a> {
             };
             let mut forced = Vec::new();
             let mut choice = None;
-            'leaders: for leader in pair.map(|e| e.strand) {
+            let [one, other] = pair.map(|e| Some(e.strand));
+            'leaders: for leader in [None, one, other] {
                 let linear = window.max_min(&order, leader, &mut self.memory);
                 if linear.broken.is_empty() {
                     return Attempt::Found(Reordering {

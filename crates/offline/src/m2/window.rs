@@ -243,21 +243,23 @@ impl<'a> Window<'a> {
     }
 
     /// The events of one strand as early as the known orders allow, all others as late as they allow
-    /// and among themselves as in the trace.
-    pub fn max_min(&self, order: &KnownOrder, leader: u32, memory: &mut Memory) -> Linear {
-        let mut run = Run::new(self, order, memory);
-        let strand = leader as usize;
-        for &(index, row) in &order.joints[strand] {
-            run.forward(leader, index);
-            run.all_of(order.row(row), leader);
-            if run.broken.len() >= MAX_BROKEN {
-                break;
+    /// and among themselves as in the trace. Without such a leader, all as in the trace.
+    pub fn max_min(&self, order: &KnownOrder, leader: Option<u32>, memory: &mut Memory) -> Linear {
+        let mut run = Run::new(self, order, leader, memory);
+        if let Some(leader) = leader {
+            let strand = leader as usize;
+            for &(index, row) in &order.joints[strand] {
+                run.forward(leader, index);
+                run.all_of(order.row(row));
+                if run.is_enough() {
+                    break;
+                }
+            }
+            if !run.is_enough() {
+                run.forward(leader, self.upto[strand]);
             }
         }
-        if run.broken.len() < MAX_BROKEN {
-            run.forward(leader, self.upto[strand]);
-            run.all_of(&self.upto, leader);
-        }
+        run.all_of(&self.upto);
         Linear {
             events: run.events,
             broken: run.broken,
@@ -313,6 +315,7 @@ impl Memory {
 struct Run<'a> {
     window: &'a Window<'a>,
     order: &'a KnownOrder,
+    leader: Option<u32>,
     memory: &'a mut Memory,
     done: Vec<u32>,
     /// By strand: how many joints are done.
@@ -324,7 +327,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(window: &'a Window<'a>, order: &'a KnownOrder, memory: &'a mut Memory) -> Run<'a> {
+    fn new(
+        window: &'a Window<'a>,
+        order: &'a KnownOrder,
+        leader: Option<u32>,
+        memory: &'a mut Memory,
+    ) -> Run<'a> {
         memory.begin();
         let skeleton = window.skeleton;
         for (strand, &from) in window.from.iter().enumerate() {
@@ -343,6 +351,7 @@ impl<'a> Run<'a> {
         Run {
             window,
             order,
+            leader,
             memory,
             done: window.from.clone(),
             joints: vec![0; window.from.len()],
@@ -350,6 +359,11 @@ impl<'a> Run<'a> {
             events: Vec::with_capacity(window.events() as usize),
             broken: Vec::new(),
         }
+    }
+
+    /// Whether so many rules are broken that more of them would not help.
+    fn is_enough(&self) -> bool {
+        self.broken.len() >= MAX_BROKEN
     }
 
     /// Adds a strand's events up to an index.
@@ -360,8 +374,8 @@ impl<'a> Run<'a> {
     }
 
     /// Adds all events of a cut but the leader's, each as soon as it can be, in the order of the trace.
-    fn all_of(&mut self, cut: &[u32], leader: u32) {
-        loop {
+    fn all_of(&mut self, cut: &[u32]) {
+        while !self.is_enough() {
             // Of the next events that can be next, the first in the trace; and the number of the second.
             let mut first: Option<(u32, Link, u32)> = None;
             let mut second = u32::MAX;
@@ -371,7 +385,7 @@ impl<'a> Run<'a> {
                     strand: strand as u32,
                     index: self.done[strand],
                 };
-                if at.strand == leader || at.index >= upto {
+                if Some(at.strand) == self.leader || at.index >= upto {
                     continue;
                 }
                 let until = self.until(strand).min(upto);

@@ -46,6 +46,7 @@ pub fn witness(
             then.push(next);
         }
     }
-    then.extend(pair.map(number));
+    let [one, other] = pair.map(number);
+    then.extend([one.min(other), one.max(other)]);
     Witness { before, upto, then }
 }
