@@ -251,11 +251,13 @@ impl Event {
     /// The plain (not atomic) memory access this event is, if it is one.
     #[inline]
     pub fn access(&self) -> Option<Access> {
-        let (location, kind) = match self.op() {
-            Op::Read(location, _) => (location, AccessKind::Read),
-            Op::Write(location) => (location, AccessKind::Write),
+        // Most events are accesses: these are told without looking at what else an event can be.
+        let kind = match self.head as u8 {
+            READ => AccessKind::Read,
+            WRITE => AccessKind::Write,
             _ => return None,
         };
+        let location = Location(self.head >> OBJECT_SHIFT);
         Some(Access { location, kind })
     }
 }
@@ -308,10 +310,13 @@ impl Access {
     }
 }
 
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+
 fn encode(op: Op) -> (u8, u8, u64) {
     match op {
-        Op::Read(x, kind) => (0, (kind == ReadKind::Control) as u8, x.0),
-        Op::Write(x) => (1, 0, x.0),
+        Op::Read(x, kind) => (READ, (kind == ReadKind::Control) as u8, x.0),
+        Op::Write(x) => (WRITE, 0, x.0),
         Op::AtomicLoad(x, o) => (2, o as u8, x.0),
         Op::AtomicStore(x, o) => (3, o as u8, x.0),
         Op::AtomicUpdate(x, o) => (4, o as u8, x.0),
@@ -357,9 +362,9 @@ fn decode(code: u8, detail: u8, object: u64) -> Op {
     };
     let strand = || Strand(object as u32);
     match code {
-        0 if detail == 0 => Op::Read(Location(object), ReadKind::Data),
-        0 => Op::Read(Location(object), ReadKind::Control),
-        1 => Op::Write(Location(object)),
+        READ if detail == 0 => Op::Read(Location(object), ReadKind::Data),
+        READ => Op::Read(Location(object), ReadKind::Control),
+        WRITE => Op::Write(Location(object)),
         2 => Op::AtomicLoad(Location(object), ordering()),
         3 => Op::AtomicStore(Location(object), ordering()),
         4 => Op::AtomicUpdate(Location(object), ordering()),
@@ -457,6 +462,13 @@ mod tests {
         for op in every_op() {
             let event = Event::new(Strand(u32::MAX), op, Site(u32::MAX));
             assert_eq!(event.op(), op);
+            let access = match op {
+                Op::Read(location, _) => Some((location, AccessKind::Read)),
+                Op::Write(location) => Some((location, AccessKind::Write)),
+                _ => None,
+            };
+            let found = event.access().map(|access| (access.location, access.kind));
+            assert_eq!(found, access);
             assert_eq!(event.strand(), Strand(u32::MAX));
             assert_eq!(event.site(), Site(u32::MAX));
             assert!(seen.insert(event), "{op:?} packs like another operation");

@@ -120,6 +120,8 @@ struct Looked<'a> {
     legend: &'a Legend,
     events: Events<'a>,
     exposed: Exposed,
+    /// How many events there are.
+    count: u64,
     /// Whether it has orders that another schedule could have made otherwise, besides those of locks.
     kept_orders: bool,
     progress: Progress<'a>,
@@ -156,7 +158,9 @@ impl<'a> Looked<'a> {
             }
         };
         let keep = kept.capacity() > 0;
+        let mut count = 0;
         events.each(|window, done| {
+            count += window.len() as u64;
             progress((done * 1000.0) as u64, u64::from(passes) * 1000);
             if keep {
                 kept.extend_from_slice(window);
@@ -170,6 +174,7 @@ impl<'a> Looked<'a> {
                 false => events,
             },
             exposed: exposure.finish(),
+            count,
             kept_orders: driver.keeps_orders_of_the_schedule(),
             progress,
             passes,
@@ -294,9 +299,10 @@ const VINDICATED: usize = 16;
 /// The largest table of clocks.
 const MAX_BYTES: usize = 8 << 30;
 
-/// How many accesses to exposed locations are compared pair by pair right away. If there are more, those
-/// that race are found first, in a pass of its own.
-const MAX_COMPARED: u64 = 1 << 18;
+/// How many accesses to exposed locations are compared pair by pair right away, at least; and which part of
+/// all events. If there are more, those that race are found first, in a pass of its own.
+const FEW_ACCESSES: u64 = 1 << 18;
+const FEW_OF_ALL: u64 = 32;
 
 impl Method {
     /// Judges a trace.
@@ -384,7 +390,7 @@ fn by_order<O: PartialOrder, F: Finder>(
         true => looked.exposed.shared.clone(),
         false => suspects.clone(),
     };
-    if looked.exposed.accesses > MAX_COMPARED {
+    if looked.exposed.accesses > FEW_ACCESSES.max(looked.count / FEW_OF_ALL) {
         let mut judged: Judged<O, _> = Judged::new(looked.legend, finder());
         looked.feed(order, &only, &mut judged)?;
         suspects.intersect_with(&judged.history.suspects());

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use deadheat_model::{
-    AtomicOrdering, Barrier, Event, EventNumber, Flag, Legend, Location, Lock, Op, Semaphore,
-    Strand,
+    Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Flag, Legend, Location, Lock,
+    Op, Semaphore, Strand,
 };
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -155,28 +155,32 @@ impl<'a> Driver<'a> {
         engine: &mut impl ThreadEngine,
         wanted: impl Fn(Location) -> bool,
     ) -> Result<(), Malformed> {
-        for event in events {
-            if let Some(access) = event.access()
-                && !wanted(access.location)
-            {
-                self.next += 1;
+        let first = self.next;
+        self.next += events.len() as EventNumber;
+        for (event, number) in events.iter().zip(first..) {
+            let access = event.access();
+            if access.is_some_and(|access| !wanted(access.location)) {
                 continue;
             }
             let at = At {
-                number: self.next,
+                number,
                 strand: event.strand(),
                 site: event.site(),
             };
-            self.next += 1;
             let life = &mut self.lives[at.strand.index()];
             match life {
                 Life::Running => {}
                 Life::Unseen => *life = Life::Running,
                 Life::Ended => return Err(self.goes_on_after_its_end(at)),
             }
+            if let Some(Access { location, kind }) = access {
+                match kind {
+                    AccessKind::Read => engine.read(at, location),
+                    AccessKind::Write => engine.write(at, location),
+                }
+                continue;
+            }
             match event.op() {
-                Op::Read(x, _) => engine.read(at, x),
-                Op::Write(x) => engine.write(at, x),
                 Op::Acquire(lock) => self.acquire(at, lock, engine)?,
                 Op::Release(lock) => self.release(at, lock, engine)?,
                 Op::Fork(child) | Op::Future(child) => self.fork(at, child, engine)?,
