@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_model::{Event, Legend, Location, Race, Trace, Witness};
+use deadheat_model::{Event, EventNumber, Legend, Location, Race, Trace, Witness};
 use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
@@ -19,6 +19,7 @@ use crate::threads::fasttrack::FastTrack;
 use crate::threads::hb::Hb;
 use crate::threads::pairs::{Found, Pairs};
 use crate::threads::partial_order::PartialOrder;
+use crate::threads::picked::{Picked, feed_window};
 use crate::threads::shb::Shb;
 use crate::threads::vector_clocks::VectorClocks;
 use crate::threads::vindicate::Vindicator;
@@ -146,13 +147,13 @@ impl<'a> Looked<'a> {
         let legend = recorded.legend()?;
         let mut exposure = Exposure::new(legend);
         let mut driver = Driver::new(legend, Order::Synchronising);
-        let mut kept = Vec::new();
+        let mut kept: Vec<Event> = Vec::new();
         let events = match recorded {
             Recorded::InMemory(trace) => Events::InMemory(Cow::Borrowed(&trace.events)),
             Recorded::OnDisk(source) => {
                 let count = source.events()?;
                 if count <= MAX_KEPT || in_memory {
-                    kept.reserve_exact(count as usize);
+                    kept = deadheat_trace::room_for(count)?;
                 }
                 Events::OnDisk(source)
             }
@@ -189,13 +190,27 @@ impl<'a> Looked<'a> {
         only: &FixedBitSet,
         engine: &mut impl ThreadEngine,
     ) -> Result<(), AnalysisError> {
-        let mut driver = Driver::new(self.legend, order).only(only);
+        let mut driver = Driver::new(self.legend, order);
         let before = f64::from(self.passed);
         self.passed += 1;
-        self.events.each(|window, done| {
+        let tell = |done: f64| {
             let done = (before + done) * 1000.0;
             (self.progress)(done as u64, u64::from(self.passes) * 1000);
-            driver.feed(window, engine)
+        };
+        if let Events::InMemory(events) = &self.events {
+            let mut fed = 0;
+            Picked::new(events, only).feed(&mut driver, engine, |part| {
+                fed += part;
+                tell(fed as f64 / events.len() as f64);
+            })?;
+            return Ok(());
+        }
+        let mut next = 1;
+        self.events.each(|window, done| {
+            tell(done);
+            let first = next;
+            next += window.len() as EventNumber;
+            feed_window(window, first, only, &mut driver, engine)
         })
     }
 }

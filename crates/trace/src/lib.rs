@@ -31,11 +31,13 @@
 
 pub mod dht;
 mod error;
+mod room;
 mod source;
 pub mod text;
 mod vocabulary;
 
 pub use error::{BlockProblem, HeaderProblem, LineProblem, MAX_NAME, TraceError};
+pub use room::room_for;
 pub use source::{Format, Sink, Source, Window, convert, open, save, write};
 pub use vocabulary::{Table, word};
 

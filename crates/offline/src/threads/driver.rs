@@ -6,7 +6,6 @@ use deadheat_model::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Flag, Legend, Location, Lock,
     Op, Semaphore, Strand,
 };
-use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -74,8 +73,6 @@ struct Cell {
 pub struct Driver<'a> {
     legend: &'a Legend,
     order: Order,
-    /// The locations whose plain accesses are told.
-    only: Option<&'a FixedBitSet>,
     next: EventNumber,
     lives: Vec<Life>,
     locks: Vec<Holding>,
@@ -110,7 +107,6 @@ impl<'a> Driver<'a> {
         Driver {
             legend,
             order,
-            only: None,
             next: 1,
             lives: vec![Life::Unseen; legend.strands.len()],
             locks: vec![FREE; legend.locks.len()],
@@ -118,15 +114,6 @@ impl<'a> Driver<'a> {
                 tokens: tokens.map(|(n, s)| (Semaphore(s), *n)).collect(),
                 ..Rare::default()
             },
-        }
-    }
-
-    /// Tells plain accesses to some locations only, of a trace that another driver has found to be one
-    /// that can have happened.
-    pub fn only(self, locations: &'a FixedBitSet) -> Driver<'a> {
-        Driver {
-            only: Some(locations),
-            ..self
         }
     }
 
@@ -142,26 +129,20 @@ impl<'a> Driver<'a> {
         events: &[Event],
         engine: &mut impl ThreadEngine,
     ) -> Result<(), Malformed> {
-        match self.only {
-            None => self.feed_where(events, engine, |_| true),
-            Some(only) => self.feed_where(events, engine, |x| only.contains(x.index())),
-        }
-    }
-
-    #[inline(always)]
-    fn feed_where(
-        &mut self,
-        events: &[Event],
-        engine: &mut impl ThreadEngine,
-        wanted: impl Fn(Location) -> bool,
-    ) -> Result<(), Malformed> {
         let first = self.next;
         self.next += events.len() as EventNumber;
-        for (event, number) in events.iter().zip(first..) {
+        self.feed_some(events.iter().zip(first..), engine)
+    }
+
+    /// Tells the engine some events of a trace that another driver has found to be one that can have
+    /// happened: all but plain accesses to locations that do not matter, each with its number.
+    pub fn feed_some<'e>(
+        &mut self,
+        events: impl Iterator<Item = (&'e Event, EventNumber)>,
+        engine: &mut impl ThreadEngine,
+    ) -> Result<(), Malformed> {
+        for (event, number) in events {
             let access = event.access();
-            if access.is_some_and(|access| !wanted(access.location)) {
-                continue;
-            }
             let at = At {
                 number,
                 strand: event.strand(),
@@ -170,7 +151,10 @@ impl<'a> Driver<'a> {
             let life = &mut self.lives[at.strand.index()];
             match life {
                 Life::Running => {}
-                Life::Unseen => *life = Life::Running,
+                Life::Unseen => {
+                    *life = Life::Running;
+                    engine.begin(at.strand);
+                }
                 Life::Ended => return Err(self.goes_on_after_its_end(at)),
             }
             if let Some(Access { location, kind }) = access {

@@ -24,7 +24,7 @@ struct Use {
     strand: u32,
     /// Locks that were held at all accesses, or [`NO_LOCK`].
     locks: [u32; 2],
-    /// How often it is accessed, twice; one more if anybody writes.
+    /// How often it is accessed, as far as that mattered, twice; one more if anybody writes.
     accesses: u32,
 }
 
@@ -43,8 +43,6 @@ pub struct Exposure {
     alone: bool,
     accessed: FixedBitSet,
     written: FixedBitSet,
-    /// Strands that were forked, or have done something.
-    known: FixedBitSet,
     /// How many strands nobody forked.
     roots: usize,
     atomic: FixedBitSet,
@@ -56,7 +54,7 @@ pub struct Exposed {
     pub shared: FixedBitSet,
     /// Those of them that no lock protects.
     pub exposed: FixedBitSet,
-    /// How often these are accessed.
+    /// How often these are accessed, about.
     pub accesses: u64,
 }
 
@@ -76,7 +74,6 @@ impl Exposure {
             alone: true,
             accessed: locations(),
             written: locations(),
-            known: FixedBitSet::with_capacity(legend.strands.len()),
             roots: 0,
             atomic: locations(),
         }
@@ -106,19 +103,8 @@ impl Exposure {
         found
     }
 
-    /// A strand does something: it is a root if nobody forked it.
-    #[inline]
-    fn meet(&mut self, strand: Strand) {
-        if !self.known.contains(strand.index()) {
-            self.known.insert(strand.index());
-            self.roots += 1;
-            self.alone &= self.roots == 1;
-        }
-    }
-
     #[inline]
     fn access(&mut self, at: At, x: Location, kind: AccessKind) {
-        self.meet(at.strand);
         let (x, writes) = (x.index(), kind == AccessKind::Write);
         if self.alone {
             self.accessed.insert(x);
@@ -127,6 +113,11 @@ impl Exposure {
         }
         let seen = &mut self.uses[x];
         let written = seen.accesses & 1 | u32::from(writes);
+        if seen.strand == at.strand.0 && seen.locks == [NO_LOCK; 2] && written == seen.accesses & 1
+        {
+            // Nothing new, and nothing to lose.
+            return;
+        }
         seen.accesses = seen.accesses.saturating_add(2) & !1 | written;
         if seen.strand == NOBODY {
             seen.strand = at.strand.0;
@@ -158,8 +149,7 @@ impl ThreadEngine for Exposure {
         self.access(at, x, AccessKind::Write);
     }
 
-    fn atomic_read(&mut self, at: At, x: Location) {
-        self.meet(at.strand);
+    fn atomic_read(&mut self, _: At, x: Location) {
         self.atomic.insert(x.index());
     }
 
@@ -168,7 +158,6 @@ impl ThreadEngine for Exposure {
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {
-        self.meet(at.strand);
         self.held[at.strand.index()].push(lock.0 as u32);
         self.owners[lock.index()] = at.strand.0;
     }
@@ -181,25 +170,17 @@ impl ThreadEngine for Exposure {
         self.owners[lock.index()] = NOBODY;
     }
 
-    fn fork(&mut self, at: At, child: Strand) {
-        self.meet(at.strand);
-        self.known.insert(child.index());
+    fn begin(&mut self, _: Strand) {
+        self.roots += 1;
+        self.alone &= self.roots == 1;
+    }
+
+    fn fork(&mut self, _: At, _: Strand) {
         self.alone = false;
     }
 
-    fn join(&mut self, at: At, _: Strand) {
-        self.meet(at.strand);
-    }
-
-    fn publish(&mut self, at: At, _: Slot, _: Publish) {
-        self.meet(at.strand);
-    }
-
-    fn awaits(&mut self, at: At, _: Slot) {
-        self.meet(at.strand);
-    }
-
-    fn acquire_shared(&mut self, at: At, _: Lock) {
-        self.meet(at.strand);
-    }
+    fn join(&mut self, _: At, _: Strand) {}
+    fn publish(&mut self, _: At, _: Slot, _: Publish) {}
+    fn awaits(&mut self, _: At, _: Slot) {}
+    fn acquire_shared(&mut self, _: At, _: Lock) {}
 }

@@ -20,6 +20,7 @@ pub mod hb;
 pub mod locksets;
 pub mod pairs;
 pub mod partial_order;
+pub mod picked;
 mod sections;
 pub mod shb;
 mod snapshots;
@@ -58,6 +59,8 @@ pub enum Publish {
 
 /// An engine that judges threads, one event after the other.
 pub trait ThreadEngine {
+    /// A thread that nobody forked does something for the first time.
+    fn begin(&mut self, _: Strand) {}
     /// A thread reads a location.
     fn read(&mut self, at: At, location: Location);
     /// A thread writes a location.

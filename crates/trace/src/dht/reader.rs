@@ -29,6 +29,7 @@ use super::runs::Runs;
 use super::window::Covered;
 use crate::WINDOW;
 use crate::error::{BlockProblem, HeaderProblem, TraceError};
+use crate::room::room_for;
 use crate::vocabulary::Table;
 
 /// A `.dht` file, open for reading.
@@ -246,12 +247,7 @@ impl Reader {
 
     /// The whole trace.
     pub fn read_all(&self) -> Result<Trace, TraceError> {
-        let too_large = || TraceError::TooLarge {
-            events: self.events,
-        };
-        let count = usize::try_from(self.events).map_err(|_| too_large())?;
-        let mut events = Vec::new();
-        events.try_reserve_exact(count).map_err(|_| too_large())?;
+        let mut events = room_for(self.events)?;
         let read = self.for_each(|window| {
             events.extend_from_slice(window);
             ControlFlow::<()>::Continue(())
