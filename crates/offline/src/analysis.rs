@@ -19,7 +19,7 @@ use crate::threads::fasttrack::FastTrack;
 use crate::threads::hb::Hb;
 use crate::threads::pairs::{Found, Pairs};
 use crate::threads::partial_order::PartialOrder;
-use crate::threads::picked::{Picked, feed_window};
+use crate::threads::picked::{feed_picked, feed_window};
 use crate::threads::shb::Shb;
 use crate::threads::vector_clocks::VectorClocks;
 use crate::threads::vindicate::Vindicator;
@@ -188,7 +188,7 @@ impl<'a> Looked<'a> {
         &mut self,
         order: Order,
         only: &FixedBitSet,
-        engine: &mut impl ThreadEngine,
+        engine: &mut (impl ThreadEngine + Send),
     ) -> Result<(), AnalysisError> {
         let mut driver = Driver::new(self.legend, order);
         let before = f64::from(self.passed);
@@ -198,12 +198,7 @@ impl<'a> Looked<'a> {
             (self.progress)(done as u64, u64::from(self.passes) * 1000);
         };
         if let Events::InMemory(events) = &self.events {
-            let mut fed = 0;
-            Picked::new(events, only).feed(&mut driver, engine, |part| {
-                fed += part;
-                tell(fed as f64 / events.len() as f64);
-            })?;
-            return Ok(());
+            return Ok(feed_picked(events, only, &mut driver, engine, tell)?);
         }
         let mut next = 1;
         self.events.each(|window, done| {

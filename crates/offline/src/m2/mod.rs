@@ -29,7 +29,7 @@ use deadheat_model::{Event, Legend, Location, Race, Site, Witness};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::exposure::Exposed;
 use crate::threads::fasttrack::FastTrack;
-use crate::threads::picked::Picked;
+use crate::threads::picked::feed_picked;
 use crate::threads::shb::Kept;
 use crate::threads::{Driver, Malformed, Order};
 use candidates::{Collector, Meeting};
@@ -76,7 +76,7 @@ pub fn predict(
     // The locations that matter: at others, what every reordering keeps orders all conflicting accesses.
     let mut kept: Judged<Kept, _> = Judged::new(legend, FastTrack::new(legend.locations.len()));
     let mut driver = Driver::new(legend, Order::Kept);
-    Picked::new(events, &exposed.shared).feed(&mut driver, &mut kept, |_| {})?;
+    feed_picked(events, &exposed.shared, &mut driver, &mut kept, |_| {})?;
     let matter = kept.history.suspects();
     let mut can_race = matter.clone();
     can_race.intersect_with(&exposed.exposed);
@@ -89,7 +89,7 @@ pub fn predict(
     }
     let mut collector = Collector::new(legend, &matter, &can_race);
     let mut driver = Driver::new(legend, Order::Kept);
-    Picked::new(events, &matter).feed(&mut driver, &mut collector, |_| {})?;
+    feed_picked(events, &matter, &mut driver, &mut collector, |_| {})?;
     let (skeleton, candidates) = collector.finish();
     let mut by_places: BTreeMap<(Site, Site), Vec<Vec<Meeting>>> = BTreeMap::new();
     for (_, mut meetings) in candidates.meetings(&skeleton) {

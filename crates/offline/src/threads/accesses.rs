@@ -8,7 +8,7 @@ use super::partial_order::PartialOrder;
 use super::{At, Publish, Slot, ThreadEngine};
 
 /// What keeps accesses and compares each with those before it.
-pub trait History {
+pub trait History: Send {
     /// A strand accesses a location; its clock says what comes before, and at its own entry when this
     /// is.
     fn access(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);

@@ -15,7 +15,7 @@ use deadheat_order::{Clock, Epoch};
 use super::{At, Publish, Slot};
 
 /// A partial order that clocks can tell.
-pub trait PartialOrder {
+pub trait PartialOrder: Send {
     /// Before the first event of a trace with these names.
     fn new(legend: &Legend) -> Self;
     /// What comes before the strand's present, which is at the clock's own entry for the strand.

@@ -1,13 +1,15 @@
 //! The events of a trace that matter to an engine.
 //!
 //! Most accesses are to locations that no two strands share. An engine that has no use for them is fed
-//! with the others, which are picked on all cores first.
+//! with the others; while it looks at some, the next are picked on another core.
 
 use deadheat_model::{Event, EventNumber};
 use fixedbitset::FixedBitSet;
-use rayon::prelude::*;
 
 use super::{Driver, Malformed, ThreadEngine};
+
+/// How many events are looked at at a time.
+const PART: usize = 1 << 18;
 
 /// Whether an event is anything but a plain access to a location that does not matter.
 fn matters(event: &Event, locations: &FixedBitSet) -> bool {
@@ -15,48 +17,42 @@ fn matters(event: &Event, locations: &FixedBitSet) -> bool {
     access.is_none_or(|access| locations.contains(access.location.index()))
 }
 
-/// The events of a trace that matter, given which locations do.
-pub struct Picked<'a> {
-    events: &'a [Event],
-    /// Where they are, in parts.
-    places: Vec<Vec<u32>>,
+/// The events of a part that matter, with their places in it.
+fn pick(part: &[Event], locations: &FixedBitSet, picked: &mut Vec<(u32, Event)>) {
+    let events = part.iter().zip(0..);
+    let events = events.filter(|(event, _)| matters(event, locations));
+    picked.clear();
+    picked.extend(events.map(|(event, place)| (place, *event)));
 }
 
-/// How many events are looked at at a time. Places are counted within such a part.
-const PART: usize = 1 << 18;
-
-impl<'a> Picked<'a> {
-    /// Picks the events that matter.
-    pub fn new(events: &'a [Event], locations: &FixedBitSet) -> Picked<'a> {
-        let places = events.par_chunks(PART).map(|part| {
-            let places = part.iter().zip(0..);
-            let places = places.filter(|(event, _)| matters(event, locations));
-            places.map(|(_, place)| place).collect()
-        });
-        Picked {
-            events,
-            places: places.collect(),
-        }
+/// Tells an engine the events of a trace that matter, given which locations do; and after each part of the
+/// trace calls with how much is done, from 0 to 1.
+pub fn feed_picked(
+    events: &[Event],
+    locations: &FixedBitSet,
+    driver: &mut Driver,
+    engine: &mut (impl ThreadEngine + Send),
+    mut each: impl FnMut(f64) + Send,
+) -> Result<(), Malformed> {
+    let parts: Vec<&[Event]> = events.chunks(PART).collect();
+    let (mut picked, mut next) = (Vec::new(), Vec::new());
+    pick(parts.first().unwrap_or(&&[][..]), locations, &mut picked);
+    for index in 0..parts.len() {
+        let first = (index * PART) as EventNumber + 1;
+        let mut feed = || {
+            let events = picked.iter();
+            let events = events.map(|(place, event)| (event, first + EventNumber::from(*place)));
+            driver.feed_some(events, engine)
+        };
+        let fed = match parts.get(index + 1) {
+            None => feed(),
+            Some(part) => rayon::join(feed, || pick(part, locations, &mut next)).0,
+        };
+        fed?;
+        std::mem::swap(&mut picked, &mut next);
+        each((index + 1) as f64 / parts.len() as f64);
     }
-
-    /// Tells them to an engine, and after each part how many events that was.
-    pub fn feed(
-        &self,
-        driver: &mut Driver,
-        engine: &mut impl ThreadEngine,
-        mut each: impl FnMut(usize),
-    ) -> Result<(), Malformed> {
-        for (index, (part, places)) in self.events.chunks(PART).zip(&self.places).enumerate() {
-            let first = (index * PART) as EventNumber + 1;
-            let events = places.iter().map(|&place| {
-                let number = first + EventNumber::from(place);
-                (&part[place as usize], number)
-            });
-            driver.feed_some(events, engine)?;
-            each(part.len());
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Tells an engine those of some consecutive events that matter, the first of which has a number.
