@@ -112,9 +112,10 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer
-/// trace is read again for each pass, unless the method needs it in memory.
-const MAX_KEPT: u64 = 1 << 28;
+/// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer trace is
+/// decoded again for each pass, which costs no more than to ask the system for so much memory; unless the
+/// method needs it in memory.
+const MAX_KEPT: u64 = 1 << 24;
 
 /// A trace that has been looked at once.
 struct Looked<'a> {

@@ -24,10 +24,10 @@ use crate::WINDOW;
 use crate::error::TraceError;
 
 /// How far ahead of the window that is being filled a block may begin.
-const AHEAD: u64 = 4 * WINDOW as u64;
+const AHEAD: u64 = 8 * WINDOW as u64;
 
 /// How many windows may wait to be looked at.
-const WAITING: usize = 2;
+const WAITING: usize = 6;
 
 /// Threads that decode, at most: more than this and putting windows together takes longer.
 const MOST_DECODERS: usize = 4;
