@@ -5,6 +5,8 @@ CARGO ?= cargo
 # engines that judge programs of tasks (up to nine).
 SOAK ?= 21000
 SOAK_TASKS ?= 100000
+# How many random traces: for M2 against brute force, the orders against their definitions, the checker.
+SOAK_TRACES ?= 100000
 
 .PHONY: demo test loom soak bench clean
 
@@ -32,10 +34,12 @@ loom:
 	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
 	  -p deadheat-online --test loom
 
-## Ground truth on very many random programs, in release mode: about half an hour on two cores.
+## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 soak:
 	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
 	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
+	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test m2 --test thread_orders --test vindication -- --nocapture
+	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 
 ## Measures, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m

@@ -45,10 +45,17 @@ enum Command {
 
 fn table_names() -> Vec<&'static str> {
     let engines = engines::TABLES.iter().map(|&(name, _)| name);
-    ["explore", "table3", "formats", "traces", "engines"]
-        .into_iter()
-        .chain(engines)
-        .collect()
+    [
+        "explore",
+        "table3",
+        "formats",
+        "traces",
+        "trace-growth",
+        "engines",
+    ]
+    .into_iter()
+    .chain(engines)
+    .collect()
 }
 
 fn main() -> ExitCode {
@@ -83,6 +90,9 @@ fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         && let Some(preset) = Preset::named(&arguments.preset)
     {
         traces::print(preset)?;
+    }
+    if wanted("trace-growth") {
+        traces::print_growth()?;
     }
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat_offline::{Method, Recorded, Wanted};
+use deadheat_explain::Witnesses;
+use deadheat_offline::{Method, Predicted, Recorded, Wanted};
 use deadheat_trace::{Source, TraceError};
 
-use crate::generate::generate;
+use crate::generate::{Shape, generate};
 use crate::presets::Preset;
 use crate::write_trace;
 
@@ -28,12 +29,15 @@ enum Pass {
     /// Reading all of it into memory.
     Reading,
     Engine(Method),
+    /// M2, and then the independent check of each witness.
+    Verified,
 }
 
 impl Pass {
     fn all() -> impl Iterator<Item = Pass> {
         let engines = Method::ALL.into_iter().map(Pass::Engine);
-        [Pass::Decoding, Pass::Reading].into_iter().chain(engines)
+        let first = [Pass::Decoding, Pass::Reading].into_iter();
+        first.chain(engines).chain([Pass::Verified])
     }
 
     fn name(self) -> &'static str {
@@ -41,6 +45,7 @@ impl Pass {
             Pass::Decoding => "decoding",
             Pass::Reading => "reading",
             Pass::Engine(method) => method.name(),
+            Pass::Verified => "m2, verified",
         }
     }
 
@@ -50,15 +55,19 @@ impl Pass {
             Pass::Decoding => decode(source)?,
             Pass::Reading => drop(black_box(source.read_all()?)),
             Pass::Engine(method) => {
-                let trace;
-                let recorded = match method.needs_memory() {
-                    true => {
-                        trace = source.read_all()?;
-                        Recorded::InMemory(&trace)
-                    }
-                    false => Recorded::OnDisk(source),
-                };
+                let recorded = Recorded::OnDisk(source);
                 let found = method.analyze(recorded, Wanted::default(), &|_, _| {})?;
+                return Ok(found.races.len());
+            }
+            Pass::Verified => {
+                let trace = source.read_all()?;
+                let recorded = Recorded::InMemory(&trace);
+                let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {})?;
+                let checker = Witnesses::new(&trace)?;
+                for Predicted { race, witness } in &found.races {
+                    let witness = witness.as_ref().ok_or("m2 gave no witness")?;
+                    checker.verify_witness(race.first.event, race.second.event, witness)?;
+                }
                 return Ok(found.races.len());
             }
         }
@@ -139,6 +148,39 @@ pub fn print(preset: Preset) -> Result<(), Box<dyn Error>> {
     }
     if preset.name != "100m" {
         println!("A longer one: deadheat-bench traces --preset 100m");
+    }
+    Ok(())
+}
+
+/// How cost grows with the length of a trace, for the engines whose cost must not grow faster.
+pub fn print_growth() -> Result<(), Box<dyn Error>> {
+    let engines = [Method::Hb, Method::FastTrack, Method::Shb, Method::Wcp];
+    let passes = engines.map(Pass::Engine);
+    let passes = [Pass::Decoding].into_iter().chain(passes);
+    let passes: Vec<Pass> = passes.collect();
+    println!("\nTraces of growing length: ns/event, and peak MiB");
+    print!("{:<14}", "events");
+    for pass in &passes {
+        print!(" {:>18}", pass.name());
+    }
+    println!();
+    let preset = Preset::named("100m").ok_or("there is no preset 100m")?;
+    for events in [2_000_000, 20_000_000, 200_000_000] {
+        let shape = Shape {
+            events,
+            ..preset.shape(0)
+        };
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("trace.dht");
+        write_trace::write(&shape, &path)?;
+        let source = deadheat_trace::open(&path)?;
+        print!("{events:<14}");
+        for pass in &passes {
+            let took = time(|| pass.run(&source).map(drop))?;
+            let peak = shown(peak(*pass, &path).map(|peak| peak / f64::from(1 << 20)));
+            print!(" {:>9.2} {peak:>8}", took / events as f64);
+        }
+        println!();
     }
     Ok(())
 }
