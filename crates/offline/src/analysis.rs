@@ -442,11 +442,7 @@ fn vindicated(
     }
     let vindicator = Vindicator::new(events, looked.legend)?;
     let vindicate = |race: &Race| {
-        let then = vindicator.witness(race.first.event, race.second.event)?;
-        let witness = Witness {
-            then,
-            ..Witness::default()
-        };
+        let witness = vindicator.witness(race.first.event, race.second.event)?;
         Some(Predicted {
             race: Race { count: 1, ..*race },
             witness: Some(witness),

@@ -16,7 +16,8 @@ use thread_traces::{how_many, random_trace, shown, trace};
 
 fn witness(trace: &Trace, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
     let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
-    vindicator.witness(one, other)
+    let witness = vindicator.witness(one, other)?;
+    Some(trace.spell_out(&witness).collect())
 }
 
 /// What is wrong with a witness of a race between two events, numbered from 1.
@@ -231,7 +232,9 @@ fn witnesses_can_happen_whatever_the_window() {
             let first = rng.usize(..trace.events.len());
             let second = (first + rng.usize(1..200)).min(trace.events.len() - 1);
             let pair = [first as EventNumber + 1, second as EventNumber + 1];
-            let Some(witness) = vindicator.witness(pair[0], pair[1]) else {
+            let witness = vindicator.witness(pair[0], pair[1]);
+            let witness = witness.map(|witness| trace.spell_out(&witness).collect::<Vec<_>>());
+            let Some(witness) = witness else {
                 pairs += 1;
                 continue;
             };

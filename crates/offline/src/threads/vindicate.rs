@@ -21,7 +21,7 @@
 //! Cost: an index of about 20 bytes an event, once; for a pair, the window's events times strands,
 //! times the length of the longest chain of orders that follow from each other.
 
-use deadheat_model::{Event, EventNumber, Legend, Location, Lock, Op, Strand};
+use deadheat_model::{Event, EventNumber, Legend, Location, Lock, Op, Strand, Witness};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -93,7 +93,7 @@ impl<'a> Vindicator<'a> {
     /// A reordering of a part of the trace at whose end are the two events, which have to be conflicting
     /// accesses of two strands: all that happens in it can happen as it did, reads see what they saw
     /// (the two last ones may not).
-    pub fn witness(&self, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
+    pub fn witness(&self, one: EventNumber, other: EventNumber) -> Option<Witness> {
         let index = |number: EventNumber| usize::try_from(number.checked_sub(1)?).ok();
         let (first, second) = (index(one.min(other))?, index(one.max(other))?);
         let event = |number: usize| self.events.get(number);
@@ -111,8 +111,12 @@ impl<'a> Vindicator<'a> {
             window.need_what_the_pair_needs().ok()?;
             if let Some(row) = window.witness(&mut work) {
                 let row = row.into_iter().map(|node| start + node as usize);
-                let all = (0..start).chain(row).chain([first, second]);
-                return Some(all.map(|event| event as EventNumber + 1).collect());
+                let then = row.chain([first, second]);
+                return Some(Witness {
+                    before: start as EventNumber + 1,
+                    upto: vec![start as EventNumber; self.strands],
+                    then: then.map(|event| event as EventNumber + 1).collect(),
+                });
             }
             if begin == 0 || work == 0 {
                 return None;
