@@ -85,10 +85,18 @@ fn the_figures_of_the_paper() {
         assert_eq!(report["complete"], true, "{report}");
         // What the paper says of the others.
         let others: &[&str] = match figure {
-            "1a" => &["hb", "fasttrack", "shb", "wcp", "dc"],
-            "1b" => &["hb", "fasttrack", "shb", "wcp"],
+            "1a" | "1b" | "2" | "7" => &["hb", "fasttrack", "shb", "wcp", "dc"],
             _ => &[],
         };
+        // And the witnesses it prints.
+        let witness = match figure {
+            "1a" => Some(json!([4, 5, 6, 1, 2, 7])),
+            "1b" => Some(json!([5, 6, 7, 8, 9, 10, 1, 11, 12, 13, 2, 14])),
+            _ => None,
+        };
+        if let Some(witness) = witness {
+            assert_eq!(report["races"][0]["witness"], witness);
+        }
         for engine in others {
             let races = races(engine, &trace);
             assert!(!races.contains(&pair), "{figure}, {engine}: {races:?}");
@@ -182,8 +190,8 @@ race 1: write-read on x
                  w(x)
                  rel(l)
       acq(l)
-                 r(x)  <--
       w(x)  <--
+                 r(x)  <--
 
 m2: 1 race on 1 variable; 7 events, 2 threads, ";
     assert!(text.starts_with(expected), "{text}");
