@@ -209,7 +209,7 @@ impl<'a> Decider<'a> {
             return Decision::NoRace;
         }
         if let Some(upto) = self.without_open_sections(&upto, pair)
-            && self.first_open_section_in_the_way(&upto, pair).is_none()
+            && self.first_open_section_in_the_way(&upto).is_none()
         {
             return Decision::Race(Reordering::none(upto));
         }
@@ -252,7 +252,7 @@ impl<'a> Decider<'a> {
     }
 
     /// The set with all sections of third strands completed, which the paper calls the causal cones;
-    /// nothing if that needs one of the two accesses. Mostly the order of the trace is then a witness.
+    /// nothing if that needs one of the two accesses, or one of them never ends. Mostly the order of the trace is then a witness.
     fn without_open_sections(&self, upto: &[u32], pair: [Link; 2]) -> Option<Cut> {
         let mut cut = upto.to_vec();
         loop {
@@ -260,7 +260,7 @@ impl<'a> Decider<'a> {
             for strand in 0..cut.len() as u32 {
                 let length = cut[strand as usize];
                 if pair.iter().all(|e| e.strand != strand) {
-                    let free = self.skeleton.free_from(strand, length);
+                    let free = self.skeleton.free_from(strand, length)?;
                     if free > length {
                         self.skeleton.join(&mut cut, strand, free);
                         grown = true;
@@ -285,12 +285,10 @@ impl<'a> Decider<'a> {
         budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
-        let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
+        let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
             return Attempt::Found(Reordering::none(state.upto));
         };
         state.before = state.before.min(from);
-        let last = pair.map(|e| self.skeleton.number(e));
-        let last = last[0].max(last[1]);
         loop {
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
             let waiting = others.iter().map(State::bytes).sum();
@@ -323,7 +321,8 @@ impl<'a> Decider<'a> {
                         }
                         Remedy::OutOfSight(_, number) => {
                             // At least twice as much, so that it is not done too often.
-                            let twice = state.before.saturating_sub(last - state.before).max(1);
+                            let length = self.end(&state.upto).saturating_sub(state.before);
+                            let twice = state.before.saturating_sub(length).max(1);
                             state.before = number.min(twice);
                             (forced, choice) = (Vec::new(), None);
                             break 'leaders;
@@ -359,12 +358,21 @@ impl<'a> Decider<'a> {
         }
     }
 
+    /// A number that all events of a set are below.
+    fn end(&self, upto: &[u32]) -> u32 {
+        let ends = upto.iter().zip(0..).filter(|(length, _)| **length > 0);
+        let numbers = ends.map(|(length, strand)| {
+            let index = length - 1;
+            self.skeleton.number(Link { strand, index })
+        });
+        numbers.max().map_or(0, |last| last + 1)
+    }
+
     /// The number of the first event of a section that is not complete in a set of events, and after
     /// which the set has another section of the same lock. Nothing else can be wrong with a set of
     /// events in the order of the trace.
-    fn first_open_section_in_the_way(&self, upto: &[u32], pair: [Link; 2]) -> Option<u32> {
-        let last = pair.map(|e| self.skeleton.number(e));
-        let last = last[0].max(last[1]);
+    fn first_open_section_in_the_way(&self, upto: &[u32]) -> Option<u32> {
+        let all = self.end(upto);
         let mut first: Option<u32> = None;
         for (strand, &length) in upto.iter().enumerate() {
             let held = self.skeleton.held(strand as u32, length);
@@ -379,7 +387,7 @@ impl<'a> Decider<'a> {
                 if first.is_some_and(|first| first <= number) {
                     continue;
                 }
-                let mut later = sections[1..].iter().take_while(|s| s.number < last);
+                let mut later = sections[1..].iter().take_while(|s| s.number < all);
                 if later.any(|s| s.acquire < upto[s.strand as usize]) {
                     first = Some(number);
                 }

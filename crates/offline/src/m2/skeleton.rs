@@ -223,16 +223,15 @@ impl Skeleton {
         }
     }
 
-    /// The shortest prefix of a chain, of at least so many events, after which no lock is held; all of
-    /// the chain if there is none.
-    pub fn free_from(&self, strand: u32, length: u32) -> u32 {
+    /// The shortest prefix of a chain, of at least so many events, after which no lock is held.
+    pub fn free_from(&self, strand: u32, length: u32) -> Option<u32> {
         let held = &self.chains[strand as usize].held;
         let change = held.partition_point(|(known, _)| *known <= length);
         if change == 0 || held[change - 1].1.is_empty() {
-            return length;
+            return Some(length);
         }
         let free = held[change..].iter().find(|(_, locks)| locks.is_empty());
-        free.map_or(self.len(strand), |(length, _)| *length)
+        free.map(|(length, _)| *length)
     }
 
     /// The sections of a lock, in the order of the trace.
