@@ -7,7 +7,11 @@
 //! - [`replay`], which feeds the execution to the engines of `online`: [`replay::spd3`] and
 //!   [`replay::drdp`].
 //!
-//! To add one is a file, and its lines in [`Engine`]. [`orders`] runs a program again for every order of
+//! A recorded run of threads, a [`Trace`](deadheat_model::Trace), is judged by a [`Method`], which gives an
+//! [`Analysis`]: [`threads`] has the orders (happens-before and the weaker ones), what compares accesses
+//! under an order, and Eraser; [`m2`] predicts.
+//!
+//! To add one is a file, and its lines in [`Engine`] or [`Method`]. [`orders`] runs a program again for every order of
 //! its sections. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
 //! direct analysis that Zipper is measured against) are built on.
 
