@@ -5,7 +5,7 @@
 //! order. Every correct reordering that has an event has those before it in its strand; the write that
 //! a read observes; what an awaited slot stood for; the fork of a thread and, with its join, all of it.
 //! The least set of events that has all this is a prefix of every chain, so it is a [`Cut`]: one number
-//! a strand. [`Skeleton::cut`] tells it for any prefix of a chain: that is the causal cone, without
+//! a strand. [`Skeleton::join`] tells it for any prefix of a chain: that is the causal cone, without
 //! the completion of critical sections, which is a choice and not a need.
 //!
 //! Cost: 16 bytes for each event that matters, and a cut wherever a strand learns of another.

@@ -11,7 +11,7 @@
 //! and a clock for each location that strands read in parallel.
 //!
 //! A location with both atomic and plain accesses is reported too: whether these race is for
-//! [`races`](super::races) to find out.
+//! [`pairs`](super::pairs) to find out.
 
 use deadheat_model::{AccessKind, Location, Strand};
 use deadheat_order::{Clock, Epoch};
