@@ -1,30 +1,26 @@
 //! The ways to judge a recorded run of threads, and what each promises.
 
-use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod recorded;
+mod vindicated;
 
-use deadheat_model::{Event, EventNumber, Legend, Location, Race, Trace, Witness};
-use deadheat_trace::{Source, TraceError};
-use fixedbitset::FixedBitSet;
-use rayon::prelude::*;
+use deadheat_model::{Location, Race, Witness};
+use deadheat_trace::TraceError;
 use thiserror::Error;
 
 use crate::m2::{self, Progress};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::dc::Dc;
 use crate::threads::eraser::{Eraser, Unprotected};
-use crate::threads::exposure::{Exposed, Exposure};
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::hb::Hb;
 use crate::threads::pairs::{Found, Pairs};
 use crate::threads::partial_order::PartialOrder;
-use crate::threads::picked::{feed_picked, feed_window};
 use crate::threads::shb::Shb;
 use crate::threads::vector_clocks::VectorClocks;
-use crate::threads::vindicate::Vindicator;
 use crate::threads::wcp::Wcp;
-use crate::threads::{Driver, Malformed, Order, ThreadEngine};
+use crate::threads::{Malformed, Order};
+pub use recorded::Recorded;
+use recorded::{Events, Looked};
 
 /// A way to judge a recorded run of threads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,153 +89,6 @@ impl Method {
     }
 }
 
-/// A trace to be judged.
-#[derive(Clone, Copy)]
-pub enum Recorded<'a> {
-    /// All of it is in memory.
-    InMemory(&'a Trace),
-    /// It is in a file.
-    OnDisk(&'a Source),
-}
-
-impl<'a> Recorded<'a> {
-    /// What the numbers in its events mean.
-    pub fn legend(self) -> Result<&'a Legend, TraceError> {
-        match self {
-            Recorded::InMemory(trace) => Ok(&trace.legend),
-            Recorded::OnDisk(source) => source.legend(),
-        }
-    }
-}
-
-/// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer trace is
-/// decoded again for each pass, which costs no more than to ask the system for so much memory; unless the
-/// method needs it in memory.
-const MAX_KEPT: u64 = 1 << 24;
-
-/// A trace that has been looked at once.
-struct Looked<'a> {
-    legend: &'a Legend,
-    events: Events<'a>,
-    exposed: Exposed,
-    /// How many events there are.
-    count: u64,
-    /// Whether it has orders that another schedule could have made otherwise, besides those of locks.
-    kept_orders: bool,
-    progress: Progress<'a>,
-    /// How many passes there will be at most, and how many are done.
-    passes: u32,
-    passed: u32,
-}
-
-enum Events<'a> {
-    InMemory(Cow<'a, [Event]>),
-    OnDisk(&'a Source),
-}
-
-impl<'a> Looked<'a> {
-    /// Looks at a trace, and checks that it is one.
-    fn at(
-        recorded: Recorded<'a>,
-        passes: u32,
-        in_memory: bool,
-        progress: Progress<'a>,
-    ) -> Result<Looked<'a>, AnalysisError> {
-        let legend = recorded.legend()?;
-        let mut exposure = Exposure::new(legend);
-        let mut driver = Driver::new(legend, Order::Synchronising);
-        let mut kept: Vec<Event> = Vec::new();
-        let events = match recorded {
-            Recorded::InMemory(trace) => Events::InMemory(Cow::Borrowed(&trace.events)),
-            Recorded::OnDisk(source) => {
-                let count = source.events()?;
-                if count <= MAX_KEPT || in_memory {
-                    kept = deadheat_trace::room_for(count)?;
-                }
-                Events::OnDisk(source)
-            }
-        };
-        let keep = kept.capacity() > 0;
-        let mut count = 0;
-        events.each(|window, done| {
-            count += window.len() as u64;
-            progress((done * 1000.0) as u64, u64::from(passes) * 1000);
-            if keep {
-                kept.extend_from_slice(window);
-            }
-            driver.feed(window, &mut exposure)
-        })?;
-        Ok(Looked {
-            legend,
-            events: match keep {
-                true => Events::InMemory(Cow::Owned(kept)),
-                false => events,
-            },
-            exposed: exposure.finish(),
-            count,
-            kept_orders: driver.keeps_orders_of_the_schedule(),
-            progress,
-            passes,
-            passed: 1,
-        })
-    }
-
-    /// Tells an engine all but the plain accesses of locations that do not matter to it.
-    fn feed(
-        &mut self,
-        order: Order,
-        only: &FixedBitSet,
-        engine: &mut (impl ThreadEngine + Send),
-    ) -> Result<(), AnalysisError> {
-        let mut driver = Driver::new(self.legend, order);
-        let before = f64::from(self.passed);
-        self.passed += 1;
-        let tell = |done: f64| {
-            let done = (before + done) * 1000.0;
-            (self.progress)(done as u64, u64::from(self.passes) * 1000);
-        };
-        if let Events::InMemory(events) = &self.events {
-            return Ok(feed_picked(events, only, &mut driver, engine, tell)?);
-        }
-        let mut next = 1;
-        self.events.each(|window, done| {
-            tell(done);
-            let first = next;
-            next += window.len() as EventNumber;
-            feed_window(window, first, only, &mut driver, engine)
-        })
-    }
-}
-
-impl Events<'_> {
-    /// Goes through the events, each time with how much is done, from 0 to 1.
-    fn each(
-        &self,
-        mut each: impl FnMut(&[Event], f64) -> Result<(), Malformed>,
-    ) -> Result<(), AnalysisError> {
-        match self {
-            Events::InMemory(events) => {
-                let mut done = 0;
-                for window in events.chunks(deadheat_trace::WINDOW) {
-                    done += window.len();
-                    each(window, done as f64 / events.len() as f64)?;
-                }
-                Ok(())
-            }
-            Events::OnDisk(source) => {
-                let end = source.for_each(|window| match each(window.events, window.done) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(malformed) => ControlFlow::Break(malformed),
-                })?;
-                match end {
-                    ControlFlow::Continue(()) => Ok(()),
-                    ControlFlow::Break(malformed) => Err(malformed.into()),
-                }
-            }
-        }
-    }
-}
-
 /// Why a trace could not be judged.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
@@ -304,9 +153,6 @@ pub struct Analysis {
     pub kept_orders: bool,
 }
 
-/// How many pairs of two places are tried for one that can be vindicated.
-const VINDICATED: usize = 16;
-
 /// The largest table of clocks.
 const MAX_BYTES: usize = 8 << 30;
 
@@ -349,9 +195,13 @@ impl Method {
             }
             Method::Wcp => by_order::<Wcp, _>(&mut looked, Order::Kept, true, epochs, most)?,
             Method::Dc => {
-                let most = if wanted.all_pairs { most } else { VINDICATED };
+                let most = if wanted.all_pairs {
+                    most
+                } else {
+                    vindicated::TRIED
+                };
                 let found = by_order::<Dc, _>(&mut looked, Order::Kept, true, epochs, most)?;
-                return vindicated(&looked, found, wanted, progress);
+                return vindicated::vindicated(&looked, found, wanted, progress);
             }
             Method::Eraser => {
                 let all = looked.exposed.shared.clone();
@@ -416,81 +266,6 @@ fn by_order<O: PartialOrder, F: Finder>(
     let mut judged: Judged<O, _> = Judged::new(looked.legend, Pairs::new(suspects, most));
     looked.feed(order, &only, &mut judged)?;
     Ok(judged.history.found())
-}
-
-/// Of the races under DC those that have a witness.
-fn vindicated(
-    looked: &Looked,
-    found: Found,
-    wanted: Wanted,
-    progress: Progress,
-) -> Result<Analysis, AnalysisError> {
-    let mut analysis = Analysis {
-        complete: found.complete,
-        counted: wanted.all_pairs && found.complete || found.races.is_empty(),
-        kept_orders: looked.kept_orders,
-        ..Analysis::default()
-    };
-    let Events::InMemory(events) = &looked.events else {
-        return Err(AnalysisError::TooLong {
-            method: Method::Dc,
-            what: "events",
-        });
-    };
-    if found.races.is_empty() {
-        return Ok(analysis);
-    }
-    let vindicator = Vindicator::new(events, looked.legend)?;
-    let vindicate = |race: &Race| {
-        let witness = vindicator.witness(race.first.event, race.second.event)?;
-        Some(Predicted {
-            race: Race { count: 1, ..*race },
-            witness: Some(witness),
-        })
-    };
-    let places = |race: &Race| {
-        let (a, b) = (race.first.site, race.second.site);
-        (a.min(b), a.max(b))
-    };
-    let mut races = found.races;
-    races.sort_by_key(|race| (places(race), race.second.event, race.first.event));
-    let same: Vec<&[Race]> = races.chunk_by(|a, b| places(a) == places(b)).collect();
-    let done = AtomicU64::new(0);
-    let judged = same.par_iter().map(|races| {
-        let mut shown: Vec<Predicted> = Vec::new();
-        let mut open: Vec<Race> = Vec::new();
-        for race in races.iter() {
-            match vindicate(race) {
-                Some(race) => shown.push(race),
-                None => open.push(*race),
-            }
-            if !wanted.all_pairs && !shown.is_empty() {
-                open.clear();
-                break;
-            }
-        }
-        if !wanted.all_pairs {
-            open.truncate(1);
-        }
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
-        (shown, open)
-    });
-    for (shown, open) in judged.collect::<Vec<_>>() {
-        analysis
-            .locations
-            .extend(shown.iter().map(|shown| shown.race.location));
-        analysis.races.extend(shown);
-        analysis.undecided.extend(open);
-    }
-    analysis
-        .races
-        .sort_by_key(|shown| (shown.race.second.event, shown.race.first.event));
-    analysis
-        .undecided
-        .sort_by_key(|race| (race.second.event, race.first.event));
-    analysis.locations.sort_unstable();
-    analysis.locations.dedup();
-    Ok(analysis)
 }
 
 impl From<Found> for Analysis {
