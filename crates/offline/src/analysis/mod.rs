@@ -5,8 +5,10 @@ mod vindicated;
 
 use deadheat_model::{Location, Race, Witness};
 use deadheat_trace::TraceError;
+use fixedbitset::FixedBitSet;
 use thiserror::Error;
 
+use crate::m2::skeleton::{MAX_EVENTS, MAX_OBJECTS};
 use crate::m2::{self, Progress};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::dc::Dc;
@@ -176,7 +178,7 @@ impl Method {
         let found = match self {
             Method::Hb => {
                 let bytes = VectorClocks::bytes(legend).unwrap_or(usize::MAX);
-                if bytes > MAX_BYTES {
+                if bytes > MAX_BYTES && has_much_to_compare(&looked) {
                     return Err(AnalysisError::TooLarge {
                         method: self,
                         strands: legend.strands.len(),
@@ -204,7 +206,9 @@ impl Method {
                 return vindicated::vindicated(&looked, found, wanted, progress);
             }
             Method::Eraser => {
-                let all = looked.exposed.shared.clone();
+                // It knows nothing of order, so it looks at what was handed over as well.
+                let mut all = FixedBitSet::with_capacity(legend.locations.len());
+                all.insert_range(..);
                 let mut eraser = Eraser::new(legend);
                 looked.feed(Order::Synchronising, &all, &mut eraser)?;
                 let mut pairs = Unprotected::new(legend, eraser.suspects());
@@ -212,12 +216,18 @@ impl Method {
                 pairs.found()
             }
             Method::M2 => {
+                let too_long = |what| AnalysisError::TooLong { method: self, what };
                 let Events::InMemory(events) = &looked.events else {
-                    return Err(AnalysisError::TooLong {
-                        method: self,
-                        what: "events",
-                    });
+                    return Err(too_long("events"));
                 };
+                let tables = [
+                    ("events", events.len(), MAX_EVENTS as usize),
+                    ("variables", legend.locations.len(), MAX_OBJECTS),
+                    ("locks", legend.locks.len(), MAX_OBJECTS),
+                ];
+                if let Some((what, ..)) = tables.iter().find(|(_, has, most)| has > most) {
+                    return Err(too_long(what));
+                }
                 let found = m2::predict(events, legend, &looked.exposed, wanted, progress)?;
                 let races = found.races.into_iter().map(|(race, witness)| Predicted {
                     race,
@@ -237,6 +247,11 @@ impl Method {
     }
 }
 
+/// Whether the locations that race are better found before their accesses are compared.
+fn has_much_to_compare(looked: &Looked) -> bool {
+    looked.exposed.accesses > FEW_ACCESSES.max(looked.count / FEW_OF_ALL)
+}
+
 /// Finds the pairs that race under an order. Some orders depend on what is shared, all others on nothing
 /// but what may race.
 fn by_order<O: PartialOrder, F: Finder>(
@@ -251,7 +266,7 @@ fn by_order<O: PartialOrder, F: Finder>(
         true => looked.exposed.shared.clone(),
         false => suspects.clone(),
     };
-    if looked.exposed.accesses > FEW_ACCESSES.max(looked.count / FEW_OF_ALL) {
+    if has_much_to_compare(looked) {
         let mut judged: Judged<O, _> = Judged::new(looked.legend, finder());
         looked.feed(order, &only, &mut judged)?;
         suspects.intersect_with(&judged.history.suspects());
