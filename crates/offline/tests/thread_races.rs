@@ -598,6 +598,58 @@ fn a_trace_on_disk_is_judged_as_one_in_memory() {
     }
 }
 
+/// One strand after the other does much, without locks, and now and then the first one in between.
+fn much_to_compare() -> Trace {
+    let mut rng = fastrand::Rng::with_seed(2);
+    let (children, objects) = (6, 200);
+    let mut trace = Trace::default();
+    trace.legend.strands = vec![String::new(); children + 1];
+    trace.legend.locations = vec![String::new(); objects];
+    let mut push = |strand: u32, op, site| {
+        let event = Event::new(Strand(strand), op, Site(site));
+        trace.events.push(event);
+    };
+    for child in 1..=children as u32 {
+        push(0, Op::Fork(Strand(child)), 0);
+        for _ in 0..60_000 {
+            let strand = if rng.u32(..20_000) == 0 { 0 } else { child };
+            let x = Location(rng.u64(..objects as u64));
+            let op = match rng.bool() {
+                true => Op::Read(x, ReadKind::Data),
+                false => Op::Write(x),
+            };
+            push(strand, op, rng.u32(1..6));
+        }
+        push(0, Op::Join(Strand(child)), 0);
+    }
+    trace
+}
+
+/// If there is much to compare, methods first find the locations that race: only these are compared pair
+/// by pair, with the same result.
+#[test]
+fn finding_the_locations_first_changes_nothing() {
+    fn at_once<O: PartialOrder>(trace: &Trace) -> String {
+        let pairs = Pairs::new(all_locations(trace), 1);
+        let judged: Judged<O, _> = Judged::new(&trace.legend, pairs);
+        let found = fed(trace, judged).history.found();
+        assert!(!found.races.is_empty() && found.locations.len() < 100);
+        format!("{:?} {:?}", found.races, found.locations)
+    }
+    let trace = much_to_compare();
+    for (method, expected) in [
+        (Method::Hb, at_once::<Hb>(&trace)),
+        (Method::FastTrack, at_once::<Hb>(&trace)),
+        (Method::Shb, at_once::<Shb>(&trace)),
+        (Method::Wcp, at_once::<Wcp>(&trace)),
+    ] {
+        let found = analyze(method, &trace, false);
+        let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
+        let found = format!("{races:?} {:?}", found.locations);
+        assert!(found == expected, "{}", method.name());
+    }
+}
+
 /// Traces on disk are fed window by window only if they are too long to be kept, longer than a test should
 /// be: so this is about the feeding alone.
 #[test]
