@@ -75,6 +75,8 @@ enum Reading {
     Meant,
     /// Algorithm 2 begins with the successors in other processes only.
     OtherProcesses,
+    /// Algorithm 4 puts a section behind itself.
+    SameSection,
     /// Corrected: Algorithm 3 looks at every read behind e2.
     EveryRead,
 }
@@ -437,7 +439,7 @@ impl Closing<'_> {
             let rel2 = self.after(e2, |op| op == Op::Release(lock));
             let acq2 = rel2.and_then(|rel2| self.of.matching[rel2]);
             if let (Some(rel1), Some(acq2)) = (rel1.filter(|&rel1| has(self.x, rel1)), acq2)
-                && acq1 != Some(acq2)
+                && (acq1 != Some(acq2) || self.of.reading == Reading::SameSection)
             {
                 self.push((rel1, acq2));
             }
@@ -606,6 +608,36 @@ fn by_engine(trace: &Trace) -> BTreeSet<Pair> {
 
 fn truth(trace: &Trace) -> BTreeSet<Pair> {
     predictable_races(trace).unwrap().into_keys().collect()
+}
+
+#[test]
+fn the_races_of_figures_1_and_6_are_found() {
+    let figure_1a = trace("0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w x\n1 rel l\n1 r x");
+    let figure_1b = trace(
+        "0 acq k\n0 w x\n0 w y\n0 rel k\n1 acq k\n1 acq l\n1 w z\n1 rel l\n1 w y\n1 rel k\n\
+         2 acq l\n2 r z\n2 rel l\n2 w x",
+    );
+    let figure_6 =
+        trace("0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w y\n1 rel l\n0 w z\n1 r z\n2 r y\n2 w x");
+    let decide = |trace: &Trace, pair| Printed::new(trace, Reading::Meant).race_decision(pair, 0);
+    let witness = vec![4, 5, 6, 1];
+    assert_eq!(decide(&figure_1a, (2, 7)), Verdict::Race(witness));
+    let witness = vec![5, 6, 7, 8, 9, 10, 1, 11, 12, 13];
+    assert_eq!(decide(&figure_1b, (2, 14)), Verdict::Race(witness));
+    let witness = vec![4, 5, 6, 1, 9];
+    assert_eq!(decide(&figure_6, (2, 10)), Verdict::Race(witness));
+    for figure in [figure_1a, figure_1b, figure_6] {
+        let compared = compared(&figure, Reading::Meant);
+        assert!(compared.missed.is_empty() && compared.not_reordered.is_empty());
+        assert_eq!(by_engine(&figure), truth(&figure));
+    }
+}
+
+#[test]
+fn no_section_is_behind_itself() {
+    let trace = trace("0 acq l\n0 w y\n0 rel l\n0 w x\n1 w x");
+    assert_eq!(compared(&trace, Reading::SameSection).missed, [(4, 5)]);
+    assert!(compared(&trace, Reading::Meant).missed.is_empty());
 }
 
 #[test]
