@@ -4,7 +4,8 @@
 //! all accesses since are what protects it; once that is none, and somebody writes, the location is
 //! reported. Order plays no part, so what threads hand over by forks, joins or values is reported too:
 //! a report is a lack of discipline, not a race. [`Unprotected`] lists the pairs of accesses that have
-//! no lock in common.
+//! no lock in common. A location without such a pair (any two accesses have a lock in common, but not all
+//! the same) is not in its list, although Eraser would report it.
 //!
 //! Cost: 8 bytes a location; then, for those reported, the distinct places and sets of locks.
 

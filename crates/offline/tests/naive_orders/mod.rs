@@ -217,7 +217,9 @@ pub fn comes_first(event: &Event, later: &Event) -> bool {
     let strands = (event.strand(), later.strand());
     let forks = matches!(event.op(), Op::Fork(child) if child == strands.1);
     let joins = matches!(later.op(), Op::Join(child) if child == strands.0);
-    strands.0 == strands.1 || forks || joins
+    // The child may do nothing in between.
+    let both = matches!((event.op(), later.op()), (Op::Fork(a), Op::Join(b)) if a == b);
+    strands.0 == strands.1 || forks || joins || both
 }
 
 /// The write whose value a read sees, if the event is a read and there is one.
