@@ -38,7 +38,7 @@ loom:
 soak:
 	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
 	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
-	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test m2 --test thread_orders --test vindication -- --nocapture
+	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test m2 --test m2_as_printed --test thread_orders --test thread_races --test vindication -- --nocapture
 	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 
 ## Measures, and prints tables; that about traces with 3 million events. With 100 million:
