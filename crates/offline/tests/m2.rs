@@ -9,6 +9,10 @@ use deadheat_model::{Event, EventNumber, Race, Site, Trace};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
 
+mod thread_traces;
+
+use thread_traces::trace;
+
 type Pair = (EventNumber, EventNumber);
 
 /// What was compared, and what came of it.
@@ -139,4 +143,42 @@ fn what_m2_says_agrees_with_brute_force() {
     }
     println!("{tally:?}");
     assert!(tally.with_two_strands > count / 10 && tally.races > count);
+}
+
+/// The pairs of events for which M2 has a witness, each of which the checker accepts.
+fn shown(text: &str) -> BTreeSet<Pair> {
+    let trace = trace(text);
+    let problem = problem(&trace, &mut Tally::default());
+    assert_eq!(problem, None);
+    let wanted = Wanted {
+        all_pairs: true,
+        complete: None,
+    };
+    let recorded = Recorded::InMemory(&trace);
+    let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+    assert!(found.undecided.is_empty());
+    found.races.iter().map(|shown| pair(&shown.race)).collect()
+}
+
+/// Completing 2's section on k takes in its section on l, which comes after both accesses; 0 has l.
+#[test]
+fn a_completed_section_may_bring_others_that_come_after_both_accesses() {
+    let races = shown(
+        "2 acq k\n2 w c\n0 acq l\n0 w x\n1 r c\n1 w x\n\
+         0 rel l\n2 acq l\n2 rel l\n2 rel k",
+    );
+    assert_eq!(races, BTreeSet::from([(2, 5), (4, 6)]));
+}
+
+/// Completing 2's section on l takes in a part of 3's on m, which comes before all that was in the way;
+/// 4's on m is then in the way too. 5 keeps all sections from being completed at once.
+#[test]
+fn a_completed_section_may_bring_others_that_come_before_what_moves() {
+    let races = shown(
+        "3 acq m\n3 w y\n3 rel m\n4 acq m\n4 w q\n4 rel m\n\
+         2 acq l\n2 w a\n2 r y\n2 rel l\n0 r a\n0 acq l\n\
+         0 rel l\n0 w x\n5 acq n\n5 w f\n1 r q\n1 r f\n\
+         1 w x\n0 w z\n5 r z\n5 rel n",
+    );
+    assert!(races.contains(&(14, 19)));
 }

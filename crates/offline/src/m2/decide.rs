@@ -209,7 +209,7 @@ impl<'a> Decider<'a> {
             return Decision::NoRace;
         }
         if let Some(upto) = self.without_open_sections(&upto, pair)
-            && self.first_open_section_in_the_way(&upto, pair).is_none()
+            && self.first_open_section_in_the_way(&upto).is_none()
         {
             return Decision::Race(Reordering::none(upto));
         }
@@ -285,13 +285,12 @@ impl<'a> Decider<'a> {
         budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
-        let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
-            return Attempt::Found(Reordering::none(state.upto));
-        };
-        state.before = state.before.min(from);
-        let last = pair.map(|e| self.skeleton.number(e));
-        let last = last[0].max(last[1]);
         loop {
+            // Each time, because a set that has grown may have sections that are in the way since.
+            let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
+                return Attempt::Found(Reordering::none(state.upto));
+            };
+            state.before = state.before.min(from);
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
             let waiting = others.iter().map(State::bytes).sum();
             if !budget.take(&window, waiting) {
@@ -323,7 +322,8 @@ impl<'a> Decider<'a> {
                         }
                         Remedy::OutOfSight(_, number) => {
                             // At least twice as much, so that it is not done too often.
-                            let twice = state.before.saturating_sub(last - state.before).max(1);
+                            let length = self.end(&state.upto) - state.before;
+                            let twice = state.before.saturating_sub(length).max(1);
                             state.before = number.min(twice);
                             (forced, choice) = (Vec::new(), None);
                             break 'leaders;
@@ -359,27 +359,39 @@ impl<'a> Decider<'a> {
         }
     }
 
+    /// The first number behind all events of a set. They may come after both accesses in the trace:
+    /// those of third strands whose sections were completed.
+    fn end(&self, upto: &[u32]) -> u32 {
+        let lasts = (0..).zip(upto).filter(|(_, length)| **length > 0);
+        let numbers = lasts.map(|(strand, &length)| {
+            self.skeleton.number(Link {
+                strand,
+                index: length - 1,
+            })
+        });
+        numbers.max().map_or(0, |last| last + 1)
+    }
+
     /// The number of the first event of a section that is not complete in a set of events, and after
     /// which the set has another section of the same lock. Nothing else can be wrong with a set of
     /// events in the order of the trace.
-    fn first_open_section_in_the_way(&self, upto: &[u32], pair: [Link; 2]) -> Option<u32> {
-        let last = pair.map(|e| self.skeleton.number(e));
-        let last = last[0].max(last[1]);
+    fn first_open_section_in_the_way(&self, upto: &[u32]) -> Option<u32> {
+        let end = self.end(upto);
         let mut first: Option<u32> = None;
         for (strand, &length) in upto.iter().enumerate() {
             let held = self.skeleton.held(strand as u32, length);
             for &lock in self.skeleton.locksets.locks(held) {
-                let end = Link {
+                let inside = Link {
                     strand: strand as u32,
                     index: length - 1,
                 };
-                let open = self.skeleton.section_at(lock, self.skeleton.number(end));
+                let open = self.skeleton.section_at(lock, self.skeleton.number(inside));
                 let sections = &self.skeleton.sections(lock)[open..];
                 let number = sections[0].number;
                 if first.is_some_and(|first| first <= number) {
                     continue;
                 }
-                let mut later = sections[1..].iter().take_while(|s| s.number < last);
+                let mut later = sections[1..].iter().take_while(|s| s.number < end);
                 if later.any(|s| s.acquire < upto[s.strand as usize]) {
                     first = Some(number);
                 }
