@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Race, Site, Trace};
+use deadheat_model::{Event, EventNumber, Location, Op, Race, Site, Strand, Trace};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
 
@@ -181,4 +181,38 @@ fn a_completed_section_may_bring_others_that_come_before_what_moves() {
          1 w x\n0 w z\n5 r z\n5 rel n",
     );
     assert!(races.contains(&(14, 19)));
+}
+
+/// Two threads write one location at one place: the pairs are very many, and only near ones are kept.
+#[test]
+fn very_many_pairs_of_two_places_take_no_longer_than_their_accesses() {
+    let mut long = Trace::default();
+    long.legend.strands = vec!["A".to_string(), "B".to_string()];
+    long.legend.locations = vec!["x".to_string()];
+    long.legend.sites = vec!["1".to_string()];
+    let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
+    long.events = (0..1_000_000).map(|n| write(n % 2)).collect();
+    let recorded = Recorded::InMemory(&long);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(found.complete && !found.counted);
+    assert_eq!(found.races.len(), 1);
+    assert_eq!(pair(&found.races[0].race), (1, 2));
+}
+
+/// More pairs of places than anybody can look at: the first are shown, and that there are more is said.
+#[test]
+fn more_pairs_of_places_than_are_kept_are_not_called_all() {
+    let mut wide = Trace::default();
+    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
+    wide.legend.locations = vec!["x".to_string()];
+    wide.legend.sites = (0..2100).map(|site| site.to_string()).collect();
+    let write = |n| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n));
+    wide.events = (0..2100).map(write).collect();
+    let recorded = Recorded::InMemory(&wide);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(!found.complete && !found.counted);
+    assert_eq!(found.races.len(), 1_000_000);
+    assert_eq!(found.locations, [Location(0)]);
 }

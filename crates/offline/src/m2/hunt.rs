@@ -197,32 +197,38 @@ impl<'a> Hunt<'a> {
 
     fn count(&self, meetings: &[Meeting]) -> u64 {
         let ranges = meetings.iter().flat_map(|m| m.unordered(self.skeleton));
-        ranges.map(|(_, others)| others.len() as u64).sum()
+        ranges.map(|(_, others)| others.count()).sum()
     }
 
-    /// The pairs of a unit to be tried, near ones first.
+    /// The pairs of a unit to be tried, near ones first. Of very many, only the nearest are ever kept.
     fn pairs(&self, unit: &Unit<'a>) -> Vec<Pair<'a>> {
         let few = unit.pairs <= TRIES as u64 || unit.all;
         let number = |link| self.skeleton.number(link);
+        let distance = |one, other| {
+            let (one, other) = (number(one), number(other));
+            (one.abs_diff(other), one.max(other))
+        };
         let mut pairs = Vec::new();
         for meeting in unit.meetings {
             for (one, others) in meeting.unordered(self.skeleton) {
+                let mut add = |other| pairs.push((distance(one, other), ([one, other], meeting)));
                 if few {
-                    pairs.extend(others.map(|other| ([one, other], meeting)));
+                    others.links().for_each(add);
                 } else {
-                    let near = others.min_by_key(|other| number(*other).abs_diff(number(one)));
-                    pairs.extend(near.map(|other| ([one, other], meeting)));
+                    let nearest = others.nearest(number(one), self.skeleton);
+                    nearest.into_iter().for_each(&mut add);
+                    if pairs.len() == 16 * TRIES {
+                        pairs.select_nth_unstable_by_key(TRIES, |(distance, _)| *distance);
+                        pairs.truncate(TRIES);
+                    }
                 }
             }
         }
-        pairs.sort_by_key(|([one, other], _)| {
-            let (one, other) = (number(*one), number(*other));
-            (one.abs_diff(other), one.max(other))
-        });
+        pairs.sort_by_key(|(distance, _)| *distance);
         if !few {
             pairs.truncate(TRIES);
         }
-        pairs
+        pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
     fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> Known<'a> {
@@ -271,7 +277,7 @@ impl<'a> Hunt<'a> {
         let mut left = unit.pairs;
         for meeting in unit.meetings {
             for (one, others) in meeting.unordered(self.skeleton) {
-                for other in others {
+                for other in others.links() {
                     let pair = ([one, other], meeting);
                     match decider.decide(pair.0, Search::Exact, budget) {
                         Decision::Race(found) => {
