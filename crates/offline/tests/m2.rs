@@ -216,3 +216,24 @@ fn more_pairs_of_places_than_are_kept_are_not_called_all() {
     assert_eq!(found.races.len(), 1_000_000);
     assert_eq!(found.locations, [Location(0)]);
 }
+
+/// Very many pairs of places with a fair number of pairs of events each: not all can be counted.
+#[test]
+fn counting_the_pairs_of_very_many_places_ends() {
+    let mut wide = Trace::default();
+    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
+    wide.legend.locations = vec!["x".to_string()];
+    wide.legend.sites = (0..600).map(|site| site.to_string()).collect();
+    let write = |n: u32| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n % 600));
+    wide.events = (0..24_000).map(write).collect();
+    let recorded = Recorded::InMemory(&wide);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(found.complete && !found.counted);
+    assert_eq!(found.races.len(), 300 * 300);
+    let counts = found.races.iter().map(|shown| shown.race.count);
+    let (counted, others): (Vec<u64>, Vec<u64>) = counts.partition(|count| *count > 1);
+    assert!(counted.iter().all(|count| *count == 40 * 40));
+    assert!(counted.len() as u64 * 40 * 40 <= 1_000_000);
+    assert!(!counted.is_empty() && !others.is_empty());
+}
