@@ -5,9 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Race, Site, Trace};
+use deadheat_model::{Event, EventNumber, Location, Op, Race, Site, Strand, Trace};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
+
+mod thread_traces;
+
+use thread_traces::trace;
 
 type Pair = (EventNumber, EventNumber);
 
@@ -147,4 +151,97 @@ fn what_m2_says_agrees_with_brute_force() {
     }
     println!("{tally:?}");
     assert!(tally.with_two_strands > count / 10 && tally.races > count);
+}
+
+/// The pairs of events for which M2 has a witness, each of which the checker accepts.
+fn shown(text: &str) -> BTreeSet<Pair> {
+    let trace = trace(text);
+    let problem = problem(&trace, &mut Tally::default());
+    assert_eq!(problem, None);
+    let wanted = Wanted {
+        all_pairs: true,
+        complete: None,
+    };
+    let recorded = Recorded::InMemory(&trace);
+    let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+    assert!(found.undecided.is_empty());
+    found.races.iter().map(|shown| pair(&shown.race)).collect()
+}
+
+/// Completing 2's section on k takes in its section on l, which comes after both accesses; 0 has l.
+#[test]
+fn a_completed_section_may_bring_others_that_come_after_both_accesses() {
+    let races = shown(
+        "2 acq k\n2 w c\n0 acq l\n0 w x\n1 r c\n1 w x\n\
+         0 rel l\n2 acq l\n2 rel l\n2 rel k",
+    );
+    assert_eq!(races, BTreeSet::from([(2, 5), (4, 6)]));
+}
+
+/// Completing 2's section on l takes in a part of 3's on m, which comes before all that was in the way;
+/// 4's on m is then in the way too. 5 keeps all sections from being completed at once.
+#[test]
+fn a_completed_section_may_bring_others_that_come_before_what_moves() {
+    let races = shown(
+        "3 acq m\n3 w y\n3 rel m\n4 acq m\n4 w q\n4 rel m\n\
+         2 acq l\n2 w a\n2 r y\n2 rel l\n0 r a\n0 acq l\n\
+         0 rel l\n0 w x\n5 acq n\n5 w f\n1 r q\n1 r f\n\
+         1 w x\n0 w z\n5 r z\n5 rel n",
+    );
+    assert!(races.contains(&(14, 19)));
+}
+
+/// Two threads write one location at one place: the pairs are very many, and only near ones are kept.
+#[test]
+fn very_many_pairs_of_two_places_take_no_longer_than_their_accesses() {
+    let mut long = Trace::default();
+    long.legend.strands = vec!["A".to_string(), "B".to_string()];
+    long.legend.locations = vec!["x".to_string()];
+    long.legend.sites = vec!["1".to_string()];
+    let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
+    long.events = (0..1_000_000).map(|n| write(n % 2)).collect();
+    let recorded = Recorded::InMemory(&long);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(found.complete && !found.counted);
+    assert_eq!(found.races.len(), 1);
+    assert_eq!(pair(&found.races[0].race), (1, 2));
+}
+
+/// More pairs of places than anybody can look at: the first are shown, and that there are more is said.
+#[test]
+fn more_pairs_of_places_than_are_kept_are_not_called_all() {
+    let mut wide = Trace::default();
+    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
+    wide.legend.locations = vec!["x".to_string()];
+    wide.legend.sites = (0..2100).map(|site| site.to_string()).collect();
+    let write = |n| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n));
+    wide.events = (0..2100).map(write).collect();
+    let recorded = Recorded::InMemory(&wide);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(!found.complete && !found.counted);
+    assert_eq!(found.races.len(), 1_000_000);
+    assert_eq!(found.locations, [Location(0)]);
+}
+
+/// Very many pairs of places with a fair number of pairs of events each: not all can be counted.
+#[test]
+fn counting_the_pairs_of_very_many_places_ends() {
+    let mut wide = Trace::default();
+    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
+    wide.legend.locations = vec!["x".to_string()];
+    wide.legend.sites = (0..600).map(|site| site.to_string()).collect();
+    let write = |n: u32| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n % 600));
+    wide.events = (0..24_000).map(write).collect();
+    let recorded = Recorded::InMemory(&wide);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(found.complete && !found.counted);
+    assert_eq!(found.races.len(), 300 * 300);
+    let counts = found.races.iter().map(|shown| shown.race.count);
+    let (counted, others): (Vec<u64>, Vec<u64>) = counts.partition(|count| *count > 1);
+    assert!(counted.iter().all(|count| *count == 40 * 40));
+    assert!(counted.len() as u64 * 40 * 40 <= 1_000_000);
+    assert!(!counted.is_empty() && !others.is_empty());
 }

@@ -8,6 +8,7 @@
 
 use deadheat_model::{AccessKind, Legend, Location, Lock, Site, Strand};
 use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
 
 use super::skeleton::{Builder, Link, Skeleton};
 use crate::threads::locksets::LocksetId;
@@ -52,31 +53,62 @@ pub struct Meeting<'a> {
     other: &'a Group,
 }
 
+/// How many meetings are looked at, all locations together; and of a location that comes after these, so
+/// that each that races is likely to be found.
+const MAX_MEETINGS: usize = 1 << 26;
+const FEW_MEETINGS: usize = 64;
+
+/// The groups of a location that may meet.
+pub struct Meetings<'a> {
+    /// The pairs of groups.
+    pub meetings: Vec<Meeting<'a>>,
+    /// Whether these are all.
+    pub all: bool,
+}
+
 impl Candidates {
-    /// The locations that can race, each with the groups that may meet.
-    pub fn meetings<'a>(
-        &'a self,
-        skeleton: &'a Skeleton,
-    ) -> impl Iterator<Item = (Location, Vec<Meeting<'a>>)> {
-        self.groups.iter().filter_map(move |(location, groups)| {
-            let mut meetings = Vec::new();
-            for (index, one) in groups.iter().enumerate() {
-                for other in &groups[..index] {
-                    let conflict = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
-                    if conflict
-                        && one.strand != other.strand
-                        && skeleton.locksets.disjoint(one.held, other.held)
-                    {
-                        meetings.push(Meeting {
-                            location: *location,
-                            one,
-                            other,
-                        });
-                    }
-                }
-            }
-            (!meetings.is_empty()).then_some((*location, meetings))
+    /// Of each location that can race, the groups that may meet.
+    pub fn meetings<'a>(&'a self, skeleton: &'a Skeleton) -> impl Iterator<Item = Meetings<'a>> {
+        let mut room = MAX_MEETINGS;
+        self.groups.iter().map(move |(location, groups)| {
+            let found = meetings(*location, groups, skeleton, room.max(FEW_MEETINGS));
+            room = room.saturating_sub(found.meetings.len());
+            found
         })
+    }
+}
+
+fn meetings<'a>(
+    location: Location,
+    groups: &'a [Group],
+    skeleton: &Skeleton,
+    most: usize,
+) -> Meetings<'a> {
+    let mut meetings = Vec::new();
+    for (index, one) in groups.iter().enumerate() {
+        for other in &groups[..index] {
+            let conflict = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
+            if conflict
+                && one.strand != other.strand
+                && skeleton.locksets.disjoint(one.held, other.held)
+            {
+                if meetings.len() == most {
+                    return Meetings {
+                        meetings,
+                        all: false,
+                    };
+                }
+                meetings.push(Meeting {
+                    location,
+                    one,
+                    other,
+                });
+            }
+        }
+    }
+    Meetings {
+        meetings,
+        all: true,
     }
 }
 
@@ -100,12 +132,7 @@ impl Meeting<'_> {
     pub fn unordered<'s>(
         &'s self,
         skeleton: &'s Skeleton,
-    ) -> impl Iterator<
-        Item = (
-            Link,
-            impl DoubleEndedIterator<Item = Link> + ExactSizeIterator,
-        ),
-    > {
+    ) -> impl Iterator<Item = (Link, Unordered<'s>)> {
         let (one, other) = (self.one, self.other);
         let (mut low, mut high) = (0, 0);
         (0..one.accesses.len()).map(move |access| {
@@ -120,8 +147,46 @@ impl Meeting<'_> {
             {
                 high += 1;
             }
-            (link, (low..high).map(|b| other.link(b)))
+            let others = Unordered {
+                strand: other.strand,
+                accesses: &other.accesses[low..high],
+            };
+            (link, others)
         })
+    }
+}
+
+/// Accesses of a group that nothing orders with an access of another.
+#[derive(Clone, Copy)]
+pub struct Unordered<'a> {
+    strand: u32,
+    accesses: &'a [u32],
+}
+
+impl<'a> Unordered<'a> {
+    /// How many there are.
+    pub fn count(self) -> u64 {
+        self.accesses.len() as u64
+    }
+
+    /// All of them, in the order of their chain.
+    pub fn links(self) -> impl Iterator<Item = Link> + 'a {
+        let strand = self.strand;
+        self.accesses
+            .iter()
+            .map(move |&index| Link { strand, index })
+    }
+
+    /// The one that is nearest to a number in the trace. There may be very many, and numbers grow along a
+    /// chain.
+    pub fn nearest(self, number: u32, skeleton: &Skeleton) -> Option<Link> {
+        let strand = self.strand;
+        let number_of = |index| skeleton.number(Link { strand, index });
+        let later = self.accesses.partition_point(|&i| number_of(i) < number);
+        let near = &self.accesses[later.saturating_sub(1)..];
+        let near = near.iter().take(2).copied();
+        let nearest = near.min_by_key(|&index| number_of(index).abs_diff(number));
+        nearest.map(|index| Link { strand, index })
     }
 }
 
@@ -131,9 +196,17 @@ pub struct Collector {
     /// By location: which of the groups, for those that can race.
     places: Vec<u32>,
     groups: Vec<(Location, Vec<Group>)>,
+    /// Which group of a location it is, for those that are not among its last ones.
+    known: FxHashMap<(u32, GroupKey), usize>,
 }
 
+/// Strand, place, kind and the locks held.
+type GroupKey = (u32, Site, AccessKind, LocksetId);
+
 const CANNOT_RACE: u32 = u32::MAX;
+
+/// How many of a location's last groups are looked at before the table of all is.
+const NEAR: usize = 8;
 
 impl Collector {
     /// Before the first event of a trace with these names, in which some locations matter, and some of
@@ -149,6 +222,7 @@ impl Collector {
             builder: Builder::new(legend, matter),
             places,
             groups,
+            known: FxHashMap::default(),
         }
     }
 
@@ -169,10 +243,16 @@ impl Collector {
         let index = self.builder.last(at.strand).index;
         let held = self.builder.held(at.strand);
         let groups = &mut self.groups[place as usize].1;
-        let same = |group: &&mut Group| {
-            (group.strand, group.site, group.kind, group.held) == (at.strand.0, at.site, kind, held)
-        };
-        match groups.iter_mut().rev().find(same) {
+        let key = (at.strand.0, at.site, kind, held);
+        let last = groups.iter_mut().rev().take(NEAR);
+        for group in last {
+            if (group.strand, group.site, group.kind, group.held) == key {
+                group.accesses.push(index);
+                return;
+            }
+        }
+        let known = self.known.entry((place, key)).or_insert(groups.len());
+        match groups.get_mut(*known) {
             Some(group) => group.accesses.push(index),
             None => groups.push(Group {
                 strand: at.strand.0,

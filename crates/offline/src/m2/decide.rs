@@ -285,11 +285,12 @@ impl<'a> Decider<'a> {
         budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
-        let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
-            return Attempt::Found(Reordering::none(state.upto));
-        };
-        state.before = state.before.min(from);
         loop {
+            // Each time, because a set that has grown may have sections that are in the way since.
+            let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
+                return Attempt::Found(Reordering::none(state.upto));
+            };
+            state.before = state.before.min(from);
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
             let waiting = others.iter().map(State::bytes).sum();
             if !budget.take(&window, waiting) {
@@ -358,7 +359,8 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// A number that all events of a set are below.
+    /// A number that all events of a set are below. They may come after both accesses in the trace: those of
+    /// third strands whose sections were completed.
     fn end(&self, upto: &[u32]) -> u32 {
         let ends = upto.iter().zip(0..).filter(|(length, _)| **length > 0);
         let numbers = ends.map(|(length, strand)| {
@@ -377,11 +379,11 @@ impl<'a> Decider<'a> {
         for (strand, &length) in upto.iter().enumerate() {
             let held = self.skeleton.held(strand as u32, length);
             for &lock in self.skeleton.locksets.locks(held) {
-                let end = Link {
+                let inside = Link {
                     strand: strand as u32,
                     index: length - 1,
                 };
-                let open = self.skeleton.section_at(lock, self.skeleton.number(end));
+                let open = self.skeleton.section_at(lock, self.skeleton.number(inside));
                 let sections = &self.skeleton.sections(lock)[open..];
                 let number = sections[0].number;
                 if first.is_some_and(|first| first <= number) {

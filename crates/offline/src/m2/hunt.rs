@@ -23,7 +23,7 @@ const EVENTS_FOR_ONE: u64 = 1 << 18;
 const EVENTS: u64 = 8 << 20;
 
 /// Up to how many pairs of two places all are tried, to count those that race; if that does not mean to
-/// move more than so many events for each location.
+/// move more than so many events for each location, or to try more than [`MAX_PAIRS`] at all places.
 const COUNTED: u64 = 4096;
 const EVENTS_TO_COUNT: u64 = 1 << 16;
 
@@ -48,21 +48,14 @@ type Pair<'a> = ([Link; 2], &'a Meeting<'a>);
 /// What is known of a unit.
 #[derive(Default)]
 struct Known<'a> {
+    /// Those that race: all if every pair is wanted, else the first.
     races: Vec<(Pair<'a>, Reordering)>,
+    /// How many race, as far as they were looked at.
+    count: u64,
     /// Those of which it is not known, as far as they were looked at.
     open: Vec<Pair<'a>>,
     /// How many were not looked at.
     untried: u64,
-}
-
-impl<'a> Known<'a> {
-    fn add(&mut self, pair: Pair<'a>, decision: Decision) {
-        match decision {
-            Decision::Race(found) => self.races.push((pair, found)),
-            Decision::NoRace => {}
-            Decision::Open => self.open.push(pair),
-        }
-    }
 }
 
 /// Decides candidates.
@@ -94,9 +87,9 @@ impl<'a> Hunt<'a> {
             let sum: u64 = pairs.iter().sum();
             let all = match self.wanted.all_pairs {
                 true => sum <= room,
-                false => sum <= COUNTED,
+                false => sum <= room.min(COUNTED),
             };
-            if self.wanted.all_pairs {
+            if all || self.wanted.all_pairs {
                 room = room.saturating_sub(sum);
             }
             let meetings = places.locations.iter().zip(pairs);
@@ -164,7 +157,7 @@ impl<'a> Hunt<'a> {
             .map(|(pair, found)| (self.race(pair, 1), pair, found))
             .min_by_key(|(race, ..)| (race.second.event, race.first.event));
         if let Some((mut race, pair, found)) = first {
-            race.count = races.count() as u64;
+            race.count = units.iter().map(|(_, known)| known.count).sum();
             prediction.races.push((race, witness(pair.0, found)));
         } else {
             let count = open.clone().count() as u64 + untried;
@@ -172,6 +165,29 @@ impl<'a> Hunt<'a> {
             let first = first.min_by_key(|race| (race.second.event, race.first.event));
             prediction.undecided.extend(first);
             prediction.complete &= count == 0;
+        }
+    }
+
+    /// Takes note of a decision.
+    fn add(&self, known: &mut Known<'a>, pair: Pair<'a>, decision: Decision) {
+        let place = |(pair, _): &Pair| {
+            let [a, b] = pair.map(|link| self.skeleton.number(link));
+            (a.max(b), a.min(b))
+        };
+        match decision {
+            Decision::Race(found) => {
+                known.count += 1;
+                match known.races.last_mut() {
+                    Some(first) if !self.wanted.all_pairs => {
+                        if place(&pair) < place(&first.0) {
+                            *first = (pair, found);
+                        }
+                    }
+                    _ => known.races.push((pair, found)),
+                }
+            }
+            Decision::NoRace => {}
+            Decision::Open => known.open.push(pair),
         }
     }
 
@@ -197,32 +213,38 @@ impl<'a> Hunt<'a> {
 
     fn count(&self, meetings: &[Meeting]) -> u64 {
         let ranges = meetings.iter().flat_map(|m| m.unordered(self.skeleton));
-        ranges.map(|(_, others)| others.len() as u64).sum()
+        ranges.map(|(_, others)| others.count()).sum()
     }
 
-    /// The pairs of a unit to be tried, near ones first.
+    /// The pairs of a unit to be tried, near ones first. Of very many, only the nearest are ever kept.
     fn pairs(&self, unit: &Unit<'a>) -> Vec<Pair<'a>> {
         let few = unit.pairs <= TRIES as u64 || unit.all;
         let number = |link| self.skeleton.number(link);
+        let distance = |one, other| {
+            let (one, other) = (number(one), number(other));
+            (one.abs_diff(other), one.max(other))
+        };
         let mut pairs = Vec::new();
         for meeting in unit.meetings {
             for (one, others) in meeting.unordered(self.skeleton) {
+                let mut add = |other| pairs.push((distance(one, other), ([one, other], meeting)));
                 if few {
-                    pairs.extend(others.map(|other| ([one, other], meeting)));
+                    others.links().for_each(add);
                 } else {
-                    let near = others.min_by_key(|other| number(*other).abs_diff(number(one)));
-                    pairs.extend(near.map(|other| ([one, other], meeting)));
+                    let nearest = others.nearest(number(one), self.skeleton);
+                    nearest.into_iter().for_each(&mut add);
+                    if pairs.len() == 16 * TRIES {
+                        pairs.select_nth_unstable_by_key(TRIES, |(distance, _)| *distance);
+                        pairs.truncate(TRIES);
+                    }
                 }
             }
         }
-        pairs.sort_by_key(|([one, other], _)| {
-            let (one, other) = (number(*one), number(*other));
-            (one.abs_diff(other), one.max(other))
-        });
+        pairs.sort_by_key(|(distance, _)| *distance);
         if !few {
             pairs.truncate(TRIES);
         }
-        pairs
+        pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
     fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> Known<'a> {
@@ -237,20 +259,23 @@ impl<'a> Hunt<'a> {
                 known.untried += 1;
             } else {
                 let mut little = Budget::of_events(EVENTS_FOR_ONE);
-                known.add(pair, decider.decide(pair.0, Search::AsInTrace, &mut little));
+                let decision = decider.decide(pair.0, Search::AsInTrace, &mut little);
+                self.add(&mut known, pair, decision);
                 spent += EVENTS_FOR_ONE - little.events;
             }
         }
         if self.wanted.all_pairs || known.races.is_empty() {
             for pair in std::mem::take(&mut known.open) {
-                known.add(pair, decider.decide(pair.0, Search::AsInTrace, &mut budget));
+                let decision = decider.decide(pair.0, Search::AsInTrace, &mut budget);
+                self.add(&mut known, pair, decision);
             }
         }
         if let Some(mut budget) = self.wanted.complete
             && (self.wanted.all_pairs || known.races.is_empty())
         {
             for pair in std::mem::take(&mut known.open) {
-                known.add(pair, decider.decide(pair.0, Search::Exact, &mut budget));
+                let decision = decider.decide(pair.0, Search::Exact, &mut budget);
+                self.add(&mut known, pair, decision);
             }
             if known.untried > 0 && known.races.is_empty() {
                 self.decide_rest(decider, unit, &mut budget, &mut known);
@@ -271,11 +296,11 @@ impl<'a> Hunt<'a> {
         let mut left = unit.pairs;
         for meeting in unit.meetings {
             for (one, others) in meeting.unordered(self.skeleton) {
-                for other in others {
+                for other in others.links() {
                     let pair = ([one, other], meeting);
                     match decider.decide(pair.0, Search::Exact, budget) {
-                        Decision::Race(found) => {
-                            known.races.push((pair, found));
+                        race @ Decision::Race(_) => {
+                            self.add(known, pair, race);
                             return;
                         }
                         Decision::NoRace => left -= 1,

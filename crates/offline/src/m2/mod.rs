@@ -29,12 +29,14 @@ use deadheat_model::{Event, Legend, Location, Race, Site, Witness};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::exposure::Exposed;
 use crate::threads::fasttrack::FastTrack;
+use crate::threads::pairs::MAX_PAIRS;
 use crate::threads::picked::feed_picked;
 use crate::threads::shb::Kept;
 use crate::threads::{Driver, Malformed, Order};
-use candidates::{Collector, Meeting};
+use candidates::{Candidates, Collector, Meeting, Meetings};
 use decide::Budget;
 use hunt::{Hunt, Places};
+use skeleton::Skeleton;
 pub use witness::witness;
 
 /// What is wanted.
@@ -91,14 +93,7 @@ pub fn predict(
     let mut driver = Driver::new(legend, Order::Kept);
     feed_picked(events, &matter, &mut driver, &mut collector, |_| {})?;
     let (skeleton, candidates) = collector.finish();
-    let mut by_places: BTreeMap<(Site, Site), Vec<Vec<Meeting>>> = BTreeMap::new();
-    for (_, mut meetings) in candidates.meetings(&skeleton) {
-        meetings.sort_by_key(Meeting::places);
-        for same in meetings.chunk_by(|a, b| a.places() == b.places()) {
-            let locations = by_places.entry(same[0].places()).or_default();
-            locations.push(same.to_vec());
-        }
-    }
+    let (by_places, all) = by_places(&candidates, &skeleton);
     let places = by_places.into_values();
     let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
     let hunt = Hunt {
@@ -106,5 +101,40 @@ pub fn predict(
         wanted,
     };
     let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
-    Ok(hunt.all(&places, witness, progress))
+    let mut prediction = hunt.all(&places, witness, progress);
+    prediction.complete &= all;
+    prediction.counted &= all;
+    Ok(prediction)
+}
+
+/// What may race at two places: by location, the groups that may meet.
+type ByPlaces<'a> = BTreeMap<(Site, Site), Vec<Vec<Meeting<'a>>>>;
+
+/// What may race, by the two places; and whether that is all. If there are more pairs of places than
+/// anybody can look at, a location's first ones have to do for those that come after.
+fn by_places<'a>(candidates: &'a Candidates, skeleton: &'a Skeleton) -> (ByPlaces<'a>, bool) {
+    let mut by_places = ByPlaces::new();
+    let mut complete = true;
+    for Meetings { mut meetings, all } in candidates.meetings(skeleton) {
+        complete &= all;
+        meetings.sort_unstable_by_key(Meeting::places);
+        let mut kept = 0;
+        while let Some(places) = meetings.last().map(Meeting::places) {
+            let same = meetings.iter().rev().take_while(|m| m.places() == places);
+            let start = meetings.len() - same.count();
+            // Mostly all are left: with very many threads there is no room for another copy of them.
+            let same = match start {
+                0 => std::mem::take(&mut meetings),
+                _ => meetings.split_off(start),
+            };
+            let full = by_places.len() >= MAX_PAIRS && kept > 0;
+            if full && !by_places.contains_key(&places) {
+                complete = false;
+                continue;
+            }
+            kept += 1;
+            by_places.entry(places).or_default().push(same);
+        }
+    }
+    (by_places, complete)
 }
