@@ -2,12 +2,16 @@
 //!
 //! `DEADHEAT_PROGRAMS` says how many.
 
+mod thread_traces;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
 use deadheat_model::{Event, EventNumber, Race, Site, Trace};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
+
+use thread_traces::trace;
 
 type Pair = (EventNumber, EventNumber);
 
@@ -112,6 +116,18 @@ fn with_few_places(mut trace: Trace, places: u32) -> Trace {
         *event = Event::new(event.strand(), event.op(), Site(event.site().0 % places));
     }
     trace
+}
+
+#[test]
+fn a_completed_section_may_reach_beyond_the_two_accesses() {
+    // Strand 2 has forked strand 1 inside a section, in which it later takes the lock that strand 1 has.
+    let begin = "0 w x\n2 acq l\n2 fork 1\n1 acq m\n1 w x\n1 rel m\n2 acq m";
+    for end in ["", "\n2 rel m", "\n2 rel m\n2 rel l"] {
+        let trace = trace(&format!("{begin}{end}"));
+        let mut tally = Tally::default();
+        assert_eq!(problem(&trace, &mut tally), None, "{}", Lines(&trace));
+        assert_eq!(tally.races, 1);
+    }
 }
 
 #[test]

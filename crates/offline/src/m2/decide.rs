@@ -209,7 +209,7 @@ impl<'a> Decider<'a> {
             return Decision::NoRace;
         }
         if let Some(upto) = self.without_open_sections(&upto, pair)
-            && self.first_open_section_in_the_way(&upto, pair).is_none()
+            && self.first_open_section_in_the_way(&upto).is_none()
         {
             return Decision::Race(Reordering::none(upto));
         }
@@ -285,7 +285,7 @@ impl<'a> Decider<'a> {
         budget: &mut Budget,
         others: &mut Vec<State>,
     ) -> Attempt {
-        let Some(from) = self.first_open_section_in_the_way(&state.upto, pair) else {
+        let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
             return Attempt::Found(Reordering::none(state.upto));
         };
         state.before = state.before.min(from);
@@ -362,9 +362,14 @@ impl<'a> Decider<'a> {
     /// The number of the first event of a section that is not complete in a set of events, and after
     /// which the set has another section of the same lock. Nothing else can be wrong with a set of
     /// events in the order of the trace.
-    fn first_open_section_in_the_way(&self, upto: &[u32], pair: [Link; 2]) -> Option<u32> {
-        let last = pair.map(|e| self.skeleton.number(e));
-        let last = last[0].max(last[1]);
+    fn first_open_section_in_the_way(&self, upto: &[u32]) -> Option<u32> {
+        // A section that was completed may reach beyond the two accesses.
+        let ends = upto.iter().zip(0..).filter(|(length, _)| **length > 0);
+        let ends = ends.map(|(length, strand)| {
+            let index = length - 1;
+            self.skeleton.number(Link { strand, index })
+        });
+        let last = ends.max().unwrap_or(0);
         let mut first: Option<u32> = None;
         for (strand, &length) in upto.iter().enumerate() {
             let held = self.skeleton.held(strand as u32, length);
@@ -379,7 +384,7 @@ impl<'a> Decider<'a> {
                 if first.is_some_and(|first| first <= number) {
                     continue;
                 }
-                let mut later = sections[1..].iter().take_while(|s| s.number < last);
+                let mut later = sections[1..].iter().take_while(|s| s.number <= last);
                 if later.any(|s| s.acquire < upto[s.strand as usize]) {
                     first = Some(number);
                 }
