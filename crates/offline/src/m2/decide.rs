@@ -516,13 +516,17 @@ impl<'a> Decider<'a> {
         };
         let ends = release.index != NEVER;
         let is_complete = ends && release.index < state.upto[acquire.strand as usize];
-        // The racing strands end where they end.
-        let is_third = pair.iter().all(|e| e.strand != acquire.strand);
+        // The racing strands end where they end, and what needs one of the two accesses cannot be.
+        let has_room = |e: &Link| {
+            let strand = acquire.strand;
+            e.strand != strand && self.skeleton.need(strand, release.index + 1, e.strand) <= e.index
+        };
+        let may_grow = ends && pair.iter().all(has_room);
         PartOfSection {
             acquire,
             release,
             is_complete,
-            may_complete: is_complete || ends && is_third,
+            may_complete: is_complete || may_grow,
         }
     }
 

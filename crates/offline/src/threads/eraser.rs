@@ -14,7 +14,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::locksets::{LocksetId, Locksets};
-use super::pairs::Found;
+use super::pairs::{Found, MAX_COMPARED, MAX_PAIRS};
 use super::{At, Publish, Slot, ThreadEngine};
 
 /// What is known of a location.
@@ -130,7 +130,15 @@ pub struct Unprotected {
     held: Held,
     suspects: FixedBitSet,
     groups: FxHashMap<Location, Vec<Group>>,
+    /// Which group of a location it is, for those that are not among its last ones.
+    known: FxHashMap<(Location, GroupKey), usize>,
 }
+
+/// Strand, place, kind and the locks held.
+type GroupKey = (Strand, Site, AccessKind, LocksetId);
+
+/// How many of a location's last groups are looked at before the table of all is.
+const NEAR: usize = 8;
 
 impl Unprotected {
     /// Of some locations of a trace with these names.
@@ -139,15 +147,25 @@ impl Unprotected {
             held: Held::new(legend),
             suspects,
             groups: FxHashMap::default(),
+            known: FxHashMap::default(),
         }
     }
 
-    /// One pair for each pair of places, with how many there are.
+    /// One pair for each pair of places, with how many there are. If there are more than [`MAX_PAIRS`]
+    /// places, or very many groups, a location's first ones have to do.
     pub fn found(self) -> Found {
         let mut by_places: FxHashMap<(Site, Site), Race> = FxHashMap::default();
         let mut locations = Vec::new();
+        let mut compared = 0;
+        let mut complete = true;
         for (&location, groups) in &self.groups {
             for (index, one) in groups.iter().enumerate() {
+                let enough = by_places.len() >= MAX_PAIRS || compared >= MAX_COMPARED;
+                if enough && locations.last() == Some(&location) {
+                    complete = false;
+                    break;
+                }
+                compared += index as u64;
                 for other in &groups[..index] {
                     let (a, b) = (one.first, other.first);
                     let conflict = a.kind == AccessKind::Write || b.kind == AccessKind::Write;
@@ -157,7 +175,9 @@ impl Unprotected {
                     {
                         continue;
                     }
-                    locations.push(location);
+                    if locations.last() != Some(&location) {
+                        locations.push(location);
+                    }
                     let (first, second) = if a.event < b.event { (a, b) } else { (b, a) };
                     let race = Race {
                         location,
@@ -177,13 +197,12 @@ impl Unprotected {
             }
         }
         locations.sort_unstable();
-        locations.dedup();
         let mut races: Vec<Race> = by_places.into_values().collect();
         races.sort_unstable_by_key(|race| (race.second.event, race.first.event));
         Found {
             races,
             locations,
-            complete: true,
+            complete,
         }
     }
 
@@ -199,13 +218,16 @@ impl Unprotected {
             kind,
         };
         let groups = self.groups.entry(x).or_default();
-        let same = |group: &&mut Group| {
-            let RacingAccess {
-                strand, site, kind, ..
-            } = group.first;
-            (strand, site, kind, group.held) == (at.strand, at.site, first.kind, held)
-        };
-        match groups.iter_mut().rev().find(same) {
+        let key = (at.strand, at.site, kind, held);
+        for group in groups.iter_mut().rev().take(NEAR) {
+            let access = group.first;
+            if (access.strand, access.site, access.kind, group.held) == key {
+                group.count += 1;
+                return;
+            }
+        }
+        let known = self.known.entry((x, key)).or_insert(groups.len());
+        match groups.get_mut(*known) {
             Some(group) => group.count += 1,
             None => groups.push(Group {
                 first,

@@ -18,7 +18,7 @@ use super::At;
 use super::accesses::History;
 
 /// How many comparisons of an access with a list are made once every location has a pair.
-const MAX_COMPARED: u64 = 200_000_000;
+pub const MAX_COMPARED: u64 = 200_000_000;
 
 /// How many pairs are kept where all are wanted.
 pub const MAX_PAIRS: usize = 1_000_000;
