@@ -182,8 +182,8 @@ race 1: write-read on x
                  w(x)
                  rel(l)
       acq(l)
-                 r(x)  <--
       w(x)  <--
+                 r(x)  <--
 
 m2: 1 race on 1 variable; 7 events, 2 threads, ";
     assert!(text.starts_with(expected), "{text}");
