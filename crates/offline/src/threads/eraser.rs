@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::locksets::{LocksetId, Locksets};
 use super::pairs::{Found, MAX_COMPARED, MAX_PAIRS};
-use super::{At, Publish, Slot, ThreadEngine};
+use super::{At, ThreadEngine};
 
 /// What is known of a location.
 #[derive(Clone, Copy)]
@@ -110,12 +110,6 @@ impl ThreadEngine for Eraser {
     fn release(&mut self, at: At, lock: Lock) {
         self.held.toggle(at, lock);
     }
-
-    fn fork(&mut self, _: At, _: Strand) {}
-    fn join(&mut self, _: At, _: Strand) {}
-    fn publish(&mut self, _: At, _: Slot, _: Publish) {}
-    fn awaits(&mut self, _: At, _: Slot) {}
-    fn acquire_shared(&mut self, _: At, _: Lock) {}
 }
 
 /// Accesses of one strand to one location, at one place, of one kind, under the same locks.
@@ -254,10 +248,4 @@ impl ThreadEngine for Unprotected {
     fn release(&mut self, at: At, lock: Lock) {
         self.held.toggle(at, lock);
     }
-
-    fn fork(&mut self, _: At, _: Strand) {}
-    fn join(&mut self, _: At, _: Strand) {}
-    fn publish(&mut self, _: At, _: Slot, _: Publish) {}
-    fn awaits(&mut self, _: At, _: Slot) {}
-    fn acquire_shared(&mut self, _: At, _: Lock) {}
 }

@@ -15,7 +15,7 @@
 use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
 use fixedbitset::FixedBitSet;
 
-use super::{At, Publish, Slot, ThreadEngine};
+use super::{At, ThreadEngine};
 
 /// What is known of a location.
 #[derive(Clone, Copy)]
@@ -178,9 +178,4 @@ impl ThreadEngine for Exposure {
     fn fork(&mut self, _: At, _: Strand) {
         self.alone = false;
     }
-
-    fn join(&mut self, _: At, _: Strand) {}
-    fn publish(&mut self, _: At, _: Slot, _: Publish) {}
-    fn awaits(&mut self, _: At, _: Slot) {}
-    fn acquire_shared(&mut self, _: At, _: Lock) {}
 }

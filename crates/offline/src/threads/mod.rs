@@ -57,7 +57,8 @@ pub enum Publish {
     Add,
 }
 
-/// An engine that judges threads, one event after the other.
+/// An engine that judges threads, one event after the other. One that looks at locks alone need not care for
+/// what else orders threads.
 pub trait ThreadEngine {
     /// A thread that nobody forked does something for the first time.
     fn begin(&mut self, _: Strand) {}
@@ -70,15 +71,15 @@ pub trait ThreadEngine {
     /// A thread gives it back.
     fn release(&mut self, at: At, lock: Lock);
     /// A thread starts another one, which has done nothing yet.
-    fn fork(&mut self, at: At, child: Strand);
+    fn fork(&mut self, _: At, _: Strand) {}
     /// A thread has waited for the end of another one, which will do nothing more.
-    fn join(&mut self, at: At, child: Strand);
+    fn join(&mut self, _: At, _: Strand) {}
     /// A slot stands for what the thread has done, this event included.
-    fn publish(&mut self, at: At, slot: Slot, how: Publish);
+    fn publish(&mut self, _: At, _: Slot, _: Publish) {}
     /// What the slot stands for comes before this event.
-    fn awaits(&mut self, at: At, slot: Slot);
+    fn awaits(&mut self, _: At, _: Slot) {}
     /// The last release of a lock comes before this event, which takes the lock for reading.
-    fn acquire_shared(&mut self, at: At, lock: Lock);
+    fn acquire_shared(&mut self, _: At, _: Lock) {}
     /// An atomic operation reads a location: told after what it awaits and before what it publishes.
     fn atomic_read(&mut self, _: At, _: Location) {}
     /// An atomic operation writes a location.
