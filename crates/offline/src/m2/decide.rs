@@ -418,6 +418,11 @@ impl<'a> Decider<'a> {
                 taker,
             } => {
                 let holder = self.section(lock, holder, state, pair);
+                let taker = match holder.may_complete {
+                    true => taker,
+                    // All others come before it: the last of the strand stands for the strand's.
+                    false => self.last_complete(lock, taker, &state.upto),
+                };
                 let taker = self.section(lock, taker, state, pair);
                 self.for_lock(holder, taker, state, order)
             }
@@ -505,6 +510,21 @@ impl<'a> Decider<'a> {
                 Remedy::Choice(same, swapped)
             }
             (true, true) => Remedy::Choice(swapped, same),
+        }
+    }
+
+    /// The begin of the last section of a lock, by the strand of one of them, that is complete in a set;
+    /// that one if there is none.
+    fn last_complete(&self, lock: u32, acquire: Link, upto: &[u32]) -> Link {
+        let strand = acquire.strand;
+        let mut sections = self.skeleton.sections(lock).iter().rev();
+        let last = sections.find(|s| s.strand == strand && s.release < upto[strand as usize]);
+        match last {
+            Some(last) if last.acquire > acquire.index => Link {
+                strand,
+                index: last.acquire,
+            },
+            _ => acquire,
         }
     }
 

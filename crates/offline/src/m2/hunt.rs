@@ -3,7 +3,10 @@
 //! Long traces have very many pairs of events for the same two places in the source, and people want to
 //! know of the places. So for two places with few pairs all are decided, and with many only until one
 //! races, for each location apart; those that are near to each other first, because less has to move
-//! between them. What is decided depends on the trace alone, not on how many threads decide.
+//! between them. What is decided depends on the trace alone, not on how many threads decide, as long as
+//! there is room for all witnesses.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{EventNumber, Race, RacingAccess, Strand, Witness};
 use rayon::prelude::*;
@@ -26,6 +29,10 @@ const EVENTS: u64 = 8 << 20;
 /// move more than so many events for each location, or to try more than [`MAX_PAIRS`] at all places.
 const COUNTED: u64 = 4096;
 const EVENTS_TO_COUNT: u64 = 1 << 16;
+
+/// How many events that have moved are kept for witnesses, all together: half a gigabyte. A race that
+/// would need more is left undecided, as there is no room for its proof.
+const MOVED: u64 = 1 << 26;
 
 /// All that may race at two places: by location, the groups that may meet.
 pub struct Places<'a> {
@@ -64,9 +71,20 @@ pub struct Hunt<'a> {
     pub skeleton: &'a Skeleton,
     /// What is wanted.
     pub wanted: Wanted,
+    /// How many events that have moved are kept.
+    moved: AtomicU64,
 }
 
 impl<'a> Hunt<'a> {
+    /// Before anything is decided.
+    pub fn new(skeleton: &'a Skeleton, wanted: Wanted) -> Hunt<'a> {
+        Hunt {
+            skeleton,
+            wanted,
+            moved: AtomicU64::new(0),
+        }
+    }
+
     /// Decides what is wanted of all places, and makes a witness of each reordering.
     pub fn all(
         &self,
@@ -103,13 +121,13 @@ impl<'a> Hunt<'a> {
                 (index, unit)
             }));
         }
-        let done = std::sync::atomic::AtomicU64::new(0);
+        let done = AtomicU64::new(0);
         let decider = || Decider::new(self.skeleton);
         let known = units
             .par_iter()
             .map_init(decider, |decider, (index, unit)| {
                 let known = self.unit(decider, unit);
-                let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let done = 1 + done.fetch_add(1, Ordering::Relaxed);
                 progress(done, units.len() as u64);
                 (*index, known)
             });
@@ -176,19 +194,29 @@ impl<'a> Hunt<'a> {
         };
         match decision {
             Decision::Race(found) => {
-                known.count += 1;
-                match known.races.last_mut() {
-                    Some(first) if !self.wanted.all_pairs => {
+                let first = known.races.last_mut().filter(|_| !self.wanted.all_pairs);
+                match first {
+                    Some(first) => {
+                        known.count += 1;
                         if place(&pair) < place(&first.0) {
                             *first = (pair, found);
                         }
                     }
-                    _ => known.races.push((pair, found)),
+                    None if self.has_room(&found) => {
+                        known.count += 1;
+                        known.races.push((pair, found));
+                    }
+                    None => known.open.push(pair),
                 }
             }
             Decision::NoRace => {}
             Decision::Open => known.open.push(pair),
         }
+    }
+
+    fn has_room(&self, found: &Reordering) -> bool {
+        let moved = found.then.len() as u64;
+        moved == 0 || self.moved.fetch_add(moved, Ordering::Relaxed) + moved <= MOVED
     }
 
     fn race(&self, (pair, meeting): &Pair, count: u64) -> Race {

@@ -96,10 +96,7 @@ pub fn predict(
     let (by_places, all) = by_places(&candidates, &skeleton);
     let places = by_places.into_values();
     let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
-    let hunt = Hunt {
-        skeleton: &skeleton,
-        wanted,
-    };
+    let hunt = Hunt::new(&skeleton, wanted);
     let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
     let mut prediction = hunt.all(&places, witness, progress);
     prediction.complete &= all;
