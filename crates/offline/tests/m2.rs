@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Location, Op, Race, Site, Strand, Trace};
+use deadheat_model::{Event, EventNumber, Location, Lock, Op, Race, Site, Strand, Trace};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
 
@@ -260,4 +260,31 @@ fn counting_the_pairs_of_very_many_places_ends() {
     assert!(counted.iter().all(|count| *count == 40 * 40));
     assert!(counted.len() as u64 * 40 * 40 <= 1_000_000);
     assert!(!counted.is_empty() && !others.is_empty());
+}
+
+/// A section that stays open comes behind all others of its lock, however many there are.
+#[test]
+fn very_many_sections_are_put_before_one_that_stays_open() {
+    let mut long = Trace::default();
+    long.legend.strands = vec!["A".to_string(), "B".to_string()];
+    long.legend.locations = vec!["x".to_string()];
+    long.legend.locks = vec!["l".to_string()];
+    long.legend.sites = vec!["1".to_string(), "2".to_string()];
+    let mut push = |strand, op, site| {
+        let event = Event::new(Strand(strand), op, Site(site));
+        long.events.push(event);
+    };
+    push(0, Op::Acquire(Lock(0)), 0);
+    push(0, Op::Write(Location(0)), 0);
+    push(0, Op::Release(Lock(0)), 0);
+    for _ in 0..40_000 {
+        push(1, Op::Acquire(Lock(0)), 1);
+        push(1, Op::Release(Lock(0)), 1);
+    }
+    push(1, Op::Write(Location(0)), 1);
+    let recorded = Recorded::InMemory(&long);
+    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let found = found.unwrap();
+    assert!(found.complete, "{:?}", found.undecided);
+    assert_eq!(pair(&found.races[0].race), (2, 80_004));
 }

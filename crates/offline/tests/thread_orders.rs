@@ -5,72 +5,36 @@
 mod naive_orders;
 mod thread_traces;
 
-use deadheat_model::{AccessKind, Location, Lock, Strand, Trace};
+use deadheat_model::{AccessKind, Location, Lock, Trace};
+use deadheat_offline::threads::accesses::{History, Judged};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::hb::Hb;
 use deadheat_offline::threads::partial_order::PartialOrder;
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{At, Driver, Order, Publish, Slot, ThreadEngine};
+use deadheat_offline::threads::{At, Driver, Order, ThreadEngine};
 use deadheat_order::{Clock, Epoch};
 
 use naive_orders::{Orders, Relation};
 use thread_traces::{how_many, random_trace, shown, shrink, trace};
 
 /// Notes each access: its number from 0, its epoch, and the clock by which it is checked.
-struct Notes<P> {
-    order: P,
-    accesses: Vec<(usize, Epoch, Clock)>,
+#[derive(Default)]
+struct Notes(Vec<(usize, Epoch, Clock)>);
+
+impl History for Notes {
+    fn access(&mut self, clock: &Clock, at: At, _: Location, _: AccessKind) {
+        let epoch = Epoch::new(at.strand, clock.get(at.strand));
+        self.0.push((at.number as usize - 1, epoch, clock.clone()));
+    }
+    fn atomic(&mut self, _: &Clock, _: At, _: Location, _: AccessKind) {}
 }
 
-impl<P: PartialOrder> Notes<P> {
-    fn of(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
-        let mut notes = Notes {
-            order: P::new(&trace.legend),
-            accesses: Vec::new(),
-        };
-        let mut driver = Driver::new(&trace.legend, Order::Synchronising);
-        driver.feed(&trace.events, &mut notes).unwrap();
-        notes.accesses
-    }
-
-    fn access(&mut self, at: At, location: Location, kind: AccessKind) {
-        self.order.before_access(at, location, kind);
-        let clock = self.order.clock(at.strand).clone();
-        let epoch = self.order.epoch(at.strand);
-        self.accesses.push((at.number as usize - 1, epoch, clock));
-        self.order.after_access(at, location, kind);
-    }
-}
-
-impl<P: PartialOrder> ThreadEngine for Notes<P> {
-    fn read(&mut self, at: At, location: Location) {
-        self.access(at, location, AccessKind::Read);
-    }
-    fn write(&mut self, at: At, location: Location) {
-        self.access(at, location, AccessKind::Write);
-    }
-    fn acquire(&mut self, at: At, lock: Lock) {
-        self.order.acquire(at, lock);
-    }
-    fn release(&mut self, at: At, lock: Lock) {
-        self.order.release(at, lock);
-    }
-    fn fork(&mut self, at: At, child: Strand) {
-        self.order.fork(at, child);
-    }
-    fn join(&mut self, at: At, child: Strand) {
-        self.order.join(at, child);
-    }
-    fn publish(&mut self, at: At, slot: Slot, how: Publish) {
-        self.order.publish(at, slot, how);
-    }
-    fn awaits(&mut self, at: At, slot: Slot) {
-        self.order.awaits(at, slot);
-    }
-    fn acquire_shared(&mut self, at: At, lock: Lock) {
-        self.order.acquire_shared(at, lock);
-    }
+fn notes<P: PartialOrder>(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
+    let mut judged: Judged<P, _> = Judged::new(&trace.legend, Notes::default());
+    let mut driver = Driver::new(&trace.legend, Order::Synchronising);
+    driver.feed(&trace.events, &mut judged).unwrap();
+    judged.history.0
 }
 
 /// The first pair of accesses of which clocks and definition do not say the same. The definition may
@@ -80,7 +44,7 @@ fn disagreement<P: PartialOrder>(
     definition: impl Fn(&Orders, usize) -> Relation,
 ) -> Option<String> {
     let orders = Orders::new(&trace.events);
-    let accesses = Notes::<P>::of(trace);
+    let accesses = notes::<P>(trace);
     for (at, (later, _, clock)) in accesses.iter().enumerate() {
         let by_definition = definition(&orders, *later);
         for (earlier, epoch, _) in &accesses[..at] {
@@ -102,11 +66,6 @@ fn is_malformed(trace: &Trace) -> bool {
         fn write(&mut self, _: At, _: Location) {}
         fn acquire(&mut self, _: At, _: Lock) {}
         fn release(&mut self, _: At, _: Lock) {}
-        fn fork(&mut self, _: At, _: Strand) {}
-        fn join(&mut self, _: At, _: Strand) {}
-        fn publish(&mut self, _: At, _: Slot, _: Publish) {}
-        fn awaits(&mut self, _: At, _: Slot) {}
-        fn acquire_shared(&mut self, _: At, _: Lock) {}
     }
     let mut driver = Driver::new(&trace.legend, Order::Synchronising);
     driver.feed(&trace.events, &mut Nothing).is_err()
@@ -179,7 +138,7 @@ fn each_order_is_within_the_next() {
 /// Whether each order puts one access before another: HB, SHB, WCP, DC. Events from 1, as printed.
 fn ordered(text: &str, earlier: usize, later: usize) -> [bool; 4] {
     fn by<P: PartialOrder>(trace: &Trace, earlier: usize, later: usize) -> bool {
-        let accesses = Notes::<P>::of(trace);
+        let accesses = notes::<P>(trace);
         let find = |number| accesses.iter().find(|(at, ..)| at + 1 == number).unwrap();
         find(later).2.covers(find(earlier).1)
     }
