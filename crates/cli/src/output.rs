@@ -78,13 +78,7 @@ pub fn warn_of(warning: impl std::fmt::Display) {
     complain(&format!("\x1b[1;33mwarning\x1b[0m: {warning}\n"));
 }
 
-/// A name that comes from a file, fit for a terminal: without control characters, and not too long.
+/// A name that comes from a file, fit for a terminal and a line.
 pub fn shown(name: &str) -> String {
-    const LONGEST: usize = 100;
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut shown: String = name.chars().take(LONGEST).map(plain).collect();
-    if name.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    deadheat_report::cut(name, 101)
 }

@@ -229,7 +229,7 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
 }
 
 /// A name fit for a terminal, its end cut off if it is long.
-pub(crate) fn cut(name: &str, most: usize) -> String {
+pub fn cut(name: &str, most: usize) -> String {
     let name = harmless(name);
     match length(&name) > most {
         true => {

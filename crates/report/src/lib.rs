@@ -21,7 +21,7 @@ mod verify;
 pub use analyze::{
     AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport, WitnessReport,
 };
-
+pub use analyze_text::cut;
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     OrdersReport, RaceReport, Shown, WaitingReport,
