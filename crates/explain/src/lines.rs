@@ -109,7 +109,7 @@ pub(crate) fn name(names: &[String], number: u64, prefix: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hand::trace;
+    use deadheat_testing::traces::trace;
 
     #[test]
     fn a_trace_is_shown_one_event_a_line() {

@@ -42,18 +42,20 @@ pub(crate) struct Recorded {
 }
 
 /// A trace with what it says about each event.
-pub(crate) struct Recording<'t> {
+pub struct Recording<'t> {
+    /// The trace itself.
     pub trace: &'t Trace,
     /// For each event, how many of its strand come before.
     places: Vec<u32>,
     /// For each event that reads, the write it observed; 0 for none.
     observed: Vec<u32>,
-    pub strands: FxHashMap<Strand, Recorded>,
+    pub(crate) strands: FxHashMap<Strand, Recorded>,
     rounds: Vec<Round>,
     round_of: FxHashMap<EventNumber, u32>,
 }
 
 impl<'t> Recording<'t> {
+    /// Takes a trace in, if it could have happened as it is written.
     pub fn new(trace: &'t Trace) -> Result<Recording<'t>, NotATrace> {
         let mut recording = Recording {
             trace,
@@ -79,7 +81,7 @@ impl<'t> Recording<'t> {
         self.trace.events.get(index)
     }
 
-    pub fn legend(&self) -> &'t Legend {
+    pub(crate) fn legend(&self) -> &'t Legend {
         &self.trace.legend
     }
 
@@ -97,11 +99,11 @@ impl<'t> Recording<'t> {
     }
 
     /// The number of the round that an event at a barrier belongs to.
-    pub fn round_of(&self, number: EventNumber) -> u32 {
+    pub(crate) fn round_of(&self, number: EventNumber) -> u32 {
         self.round_of[&number]
     }
 
-    pub fn round(&self, round: u32) -> &Round {
+    pub(crate) fn round(&self, round: u32) -> &Round {
         &self.rounds[round as usize]
     }
 
@@ -174,7 +176,7 @@ pub(crate) fn reads(op: Op) -> Option<Location> {
 }
 
 /// The location that an operation writes.
-pub(crate) fn writes(op: Op) -> Option<Location> {
+pub fn writes(op: Op) -> Option<Location> {
     match op {
         Op::Write(x) | Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) => Some(x),
         _ => None,

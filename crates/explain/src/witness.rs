@@ -175,7 +175,7 @@ mod tests {
     use deadheat_model::{Lock, Promise, Semaphore, Strand};
 
     use super::*;
-    use crate::hand::{FIGURE_1A, FIGURE_1B, trace};
+    use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, trace};
 
     const T1: Strand = Strand(0);
     const T2: Strand = Strand(1);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_witness_ends_with_the_race() {
-        let trace = trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 load(x); T3 r(x); T4 r(x)");
+        let trace = trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 aload.seqcst(x); T3 r(x); T4 r(x)");
         let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
         assert_eq!(verdict((1, 2), &[1, 2]), Ok(()));
         assert_eq!(verdict((2, 1), &[1, 2]), Ok(()));
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn atomic_accesses_observe_what_they_observed() {
         let trace = trace(
-            "T1 w(x); T1 store(x); T2 update(x); T1 load(x); T2 r(x); T1 w(y); T2 w(y); T3 load(x)",
+            "T1 w(x); T1 astore.seqcst(x); T2 aupdate.seqcst(x); T1 aload.seqcst(x); T2 r(x); T1 w(y); T2 w(y); T3 aload.seqcst(x)",
         );
         let verdict = |witness: &[EventNumber]| verdict(&trace, (6, 7), witness);
         let observes = |here, in_trace| Obstacle::Observes {
