@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_witness_ends_with_the_race() {
-        let trace = trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 aload.seqcst(x); T3 r(x); T4 r(x)");
+        let trace =
+            trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 aload.seqcst(x); T3 r(x); T4 r(x)");
         let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
         assert_eq!(verdict((1, 2), &[1, 2]), Ok(()));
         assert_eq!(verdict((2, 1), &[1, 2]), Ok(()));

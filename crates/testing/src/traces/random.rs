@@ -29,8 +29,19 @@ pub struct Shape {
     pub locks: usize,
     /// How likely a thread without a lock takes one rather than touch memory, from 0 to 1.
     pub sections: f64,
+    /// How likely a thread with a lock takes another one.
+    pub inner_sections: f64,
+    /// How likely a section ends after each of its events.
+    pub releases: f64,
+    /// How likely it ends before the first: an empty section tells little, but not nothing.
+    pub empty_sections: f64,
+    /// How likely another thread goes on after an event inside a section. Whoever needs the lock can
+    /// do nothing then.
+    pub interruptions: f64,
     /// The share of accesses that read, from 0 to 1.
     pub reads: f64,
+    /// The share of accesses to what another thread wrote last, where there is such a location.
+    pub sharing: f64,
     /// How likely a thread is forked rather than there from the start.
     pub forks: f64,
     /// How likely a turn begins with a join.
@@ -53,7 +64,12 @@ impl Default for Shape {
             locations: 3,
             locks: 2,
             sections: 0.7,
+            inner_sections: 0.15,
+            releases: 0.5,
+            empty_sections: 0.05,
+            interruptions: 0.1,
             reads: 0.4,
+            sharing: 0.7,
             forks: 0.1,
             joins: 0.1,
             ends: 0.0,
@@ -73,7 +89,12 @@ impl Shape {
             locations: rng.usize(1..=4),
             locks: rng.choice([0, 1, 1, 2, 2, 3]).unwrap_or(1),
             sections: 0.5 + rng.f64() * 0.5,
+            inner_sections: 0.15,
+            releases: 0.5,
+            empty_sections: 0.05,
+            interruptions: 0.1,
             reads: rng.f64() * 0.8,
+            sharing: 0.7,
             forks: rng.choice([0.0, 0.0, 0.5]).unwrap_or(0.0),
             joins: rng.choice([0.0, 0.0, 0.2]).unwrap_or(0.0),
             ends: 0.0,
@@ -94,10 +115,15 @@ impl Shape {
             locks: if pair { 2 } else { rng.usize(1..=4) },
             nesting: if pair { 2 } else { rng.usize(1..=3) },
             sections: 0.2 + rng.f64() * 0.6,
+            inner_sections: 0.1 + rng.f64() * 0.4,
+            releases: 0.2 + rng.f64() * 0.3,
+            empty_sections: rng.f64() * 0.4,
+            interruptions: 0.1 + rng.f64() * 0.3,
             reads: 0.5,
+            sharing: rng.choice([0.0, 0.0, 0.7]).unwrap_or(0.0),
             forks: rng.choice([0.0, 0.5, 0.5]).unwrap_or(0.0),
-            joins: rng.choice([0.0, 0.1, 0.3]).unwrap_or(0.0),
-            ends: rng.choice([0.0, 0.1]).unwrap_or(0.0),
+            joins: rng.choice([0.0, 0.02, 0.1]).unwrap_or(0.0),
+            ends: rng.choice([0.0, 0.03]).unwrap_or(0.0),
             reentrant: rng.bool(),
             ..Shape::random(rng, events)
         }
@@ -212,9 +238,11 @@ impl<'a> Draft<'a> {
             if !done && !self.step() {
                 return;
             }
-            // Few turns end inside a section: whoever needs its lock could do nothing.
-            let inside = !self.threads[self.current].held.is_empty();
-            if self.rng.f64() < if inside { 0.1 } else { 0.4 } {
+            let over = match self.threads[self.current].held.is_empty() {
+                true => 0.4,
+                false => self.shape.interruptions,
+            };
+            if self.rng.f64() < over {
                 return;
             }
         }
@@ -245,14 +273,13 @@ impl<'a> Draft<'a> {
         let held = self.threads[self.current].held.len();
         let take = match held {
             0 => self.shape.sections,
-            _ if held < self.shape.nesting => 0.15,
+            _ if held < self.shape.nesting => self.shape.inner_sections,
             _ => 0.0,
         };
-        // An empty section tells little.
         let give_back = match self.trace.events.last().map(Event::op) {
             _ if held == 0 => 0.0,
-            Some(Op::Acquire(_) | Op::AcquireShared(_)) => 0.05,
-            _ => 0.5,
+            Some(Op::Acquire(_) | Op::AcquireShared(_)) => self.shape.empty_sections,
+            _ => self.shape.releases,
         };
         let draw = self.rng.f64();
         if draw < take && self.shape.locks > 0 {
@@ -323,7 +350,7 @@ impl<'a> Draft<'a> {
         let current = self.current;
         let by_others = |&x: &usize| self.writers[x].is_some_and(|writer| writer != current);
         let by_others: Vec<_> = (0..self.writers.len()).filter(by_others).collect();
-        let prefer = self.rng.f64() < 0.7;
+        let prefer = self.rng.f64() < self.shape.sharing;
         let chosen = self.rng.choice(by_others).filter(|_| prefer);
         let location = chosen.unwrap_or_else(|| self.rng.usize(0..self.writers.len()));
         Location(location as u64)
@@ -438,7 +465,12 @@ mod tests {
             locations: 0,
             locks: 0,
             sections: 1.0,
+            inner_sections: 1.0,
+            releases: 1.0,
+            empty_sections: 1.0,
+            interruptions: 0.0,
             reads: 2.0,
+            sharing: 1.0,
             forks: 1.0,
             joins: 1.0,
             ends: 1.0,
