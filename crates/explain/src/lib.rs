@@ -8,10 +8,10 @@
 //!
 //! ```
 //! use deadheat_explain::Witnesses;
-//! use deadheat_model::{Event, Location, Op, Site, Strand, Trace};
+//! use deadheat_model::{Event, Location, Op, Site, Strand, Execution};
 //!
 //! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
-//! let trace = Trace { events: vec![write(0), write(1)], ..Trace::default() };
+//! let trace = Execution { events: vec![write(0), write(1)], ..Execution::default() };
 //! let witnesses = Witnesses::new(&trace).unwrap();
 //! assert!(witnesses.verify(1, 2, &[2, 1]).is_ok());
 //! let refusal = witnesses.verify(1, 2, &[1, 1]).unwrap_err();
@@ -19,14 +19,12 @@
 //! ```
 
 mod cut;
-mod lines;
 mod recording;
 mod report;
 mod sections;
 mod state;
 mod witness;
 
-pub use lines::{Action, Line, Lines};
 pub use recording::{NotATrace, Recording, writes};
 pub use report::{
     Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use deadheat_explain::Witnesses;
-use deadheat_model::{AtomicOrdering, Event, EventNumber, Op, Trace, Witness};
+use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Witness};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
 use fastrand::Rng;
@@ -22,7 +22,7 @@ struct Tally {
 
 impl Tally {
     /// Whether the checker says the same of a witness and of it spelt out.
-    fn same(&self, witnesses: &Witnesses, trace: &Trace, witness: &Witness) -> bool {
+    fn same(&self, witnesses: &Witnesses, trace: &Execution, witness: &Witness) -> bool {
         let spelt: Vec<_> = trace.spell_out(witness).collect();
         let (first, second) = match spelt[..] {
             [.., e1, e2] => (e1.min(e2), e1.max(e2)),
@@ -47,7 +47,7 @@ impl Tally {
         &self,
         trials: &Trials,
         events: usize,
-        some: impl Fn(&Trace, &mut Rng) -> Vec<Witness>,
+        some: impl Fn(&Execution, &mut Rng) -> Vec<Witness>,
     ) {
         on_random_traces(
             trials,
@@ -65,7 +65,7 @@ impl Tally {
     }
 }
 
-fn some_trace(rng: &mut Rng, events: usize) -> Trace {
+fn some_trace(rng: &mut Rng, events: usize) -> Execution {
     let shape = Shape {
         reentrant: rng.bool(),
         everything: rng.u32(0..8) == 0,
@@ -81,7 +81,7 @@ fn some_trace(rng: &mut Rng, events: usize) -> Trace {
 }
 
 /// Makes some accesses atomic.
-fn make_atomic(rng: &mut Rng, trace: &mut Trace) {
+fn make_atomic(rng: &mut Rng, trace: &mut Execution) {
     let relaxed = AtomicOrdering::Relaxed;
     for event in &mut trace.events {
         let op = match event.op() {
@@ -97,13 +97,13 @@ fn make_atomic(rng: &mut Rng, trace: &mut Trace) {
     }
 }
 
-fn strands(trace: &Trace) -> usize {
+fn strands(trace: &Execution) -> usize {
     let strands = trace.events.iter().map(|event| event.strand().index());
     strands.max().map_or(0, |last| last + 1)
 }
 
 /// Every compact form of a sequence: its beginning in the trace's order, up to any of its events.
-fn compact_forms(trace: &Trace, sequence: &[EventNumber]) -> Vec<Witness> {
+fn compact_forms(trace: &Execution, sequence: &[EventNumber]) -> Vec<Witness> {
     let in_order = sequence.windows(2).take_while(|pair| pair[0] < pair[1]);
     let in_order = in_order.count() + usize::from(!sequence.is_empty());
     let mut upto = vec![0; strands(trace)];
@@ -132,7 +132,7 @@ fn in_order(mut sequence: Vec<EventNumber>) -> Vec<EventNumber> {
 }
 
 /// Changes something.
-fn damage(rng: &mut Rng, trace: &Trace, witness: &mut Witness) {
+fn damage(rng: &mut Rng, trace: &Execution, witness: &mut Witness) {
     let Witness { before, upto, then } = witness;
     let events = trace.events.len() as u64;
     match rng.u32(0..9) {
@@ -204,7 +204,7 @@ fn a_damaged_witness_is_judged_as_if_spelt_out() {
 }
 
 /// A cut, and a few events after it: each the next of some strand, mostly.
-fn some_witness(rng: &mut Rng, trace: &Trace) -> Witness {
+fn some_witness(rng: &mut Rng, trace: &Execution) -> Witness {
     let events = trace.events.len() as u64;
     let before = rng.u64(1..events + 2);
     let whole = rng.f64();

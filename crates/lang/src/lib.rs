@@ -26,6 +26,7 @@ pub mod digest;
 mod explore;
 mod flow;
 mod liveness;
+mod location;
 pub mod machine;
 mod program;
 mod run;
@@ -38,6 +39,7 @@ pub use explore::{
     DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found,
     MAX_SCHEDULES, Progress,
 };
+pub use location::LocationName;
 pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;
 pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting, waiting};

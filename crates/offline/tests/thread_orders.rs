@@ -1,18 +1,18 @@
 //! The orders told by clocks are those of the definitions, on very many random traces.
 
-use deadheat_model::{AccessKind, Location, Trace};
+use deadheat_model::{AccessKind, Execution, Location};
 use deadheat_offline::threads::accesses::{History, Judged};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::hb::Hb;
 use deadheat_offline::threads::partial_order::PartialOrder;
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{At, Driver, Order};
+use deadheat_offline::threads::{At, Driver, Lowering};
 use deadheat_order::{Clock, Epoch};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::definitions::{PartialOrders, Relation};
 use deadheat_testing::traces::{
-    FIGURE_1A, FIGURE_1B, Lines, Shape, on_random_traces, random_trace, trace,
+    FIGURE_1A, FIGURE_1B, Shape, on_random_traces, random_trace, trace,
 };
 
 /// Notes each access: its number from 0, its epoch, and the clock by which it is checked.
@@ -27,9 +27,9 @@ impl History for Notes {
     fn atomic(&mut self, _: &Clock, _: At, _: Location, _: AccessKind) {}
 }
 
-fn notes<P: PartialOrder>(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
-    let mut judged: Judged<P, _> = Judged::new(&trace.legend, Notes::default());
-    let mut driver = Driver::new(&trace.legend, Order::Synchronising);
+fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, Clock)> {
+    let mut judged: Judged<P, _> = Judged::new(&trace.names, Notes::default());
+    let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
     driver.feed(&trace.events, &mut judged).unwrap();
     judged.history.0
 }
@@ -37,7 +37,7 @@ fn notes<P: PartialOrder>(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
 /// The first pair of accesses of which clocks and definition do not say the same. The definition may
 /// depend on which of the two is checked.
 fn disagreement<P: PartialOrder>(
-    trace: &Trace,
+    trace: &Execution,
     definition: impl Fn(&PartialOrders, usize) -> Relation,
 ) -> Option<String> {
     let orders = PartialOrders::new(&trace.events);
@@ -55,7 +55,7 @@ fn disagreement<P: PartialOrder>(
     None
 }
 
-fn compare(salt: u64, disagreement: impl Fn(&Trace) -> Option<String>) {
+fn compare(salt: u64, disagreement: impl Fn(&Execution) -> Option<String>) {
     let trials = Trials::new(salt, 4000);
     let some_trace = |rng: &mut fastrand::Rng| {
         // Long ones now and then, so that what everybody knows gets forgotten.
@@ -111,7 +111,7 @@ fn each_order_is_within_the_next() {
             orders.schedulable(None),
         ];
         for (pair, more) in chain.windows(2).zip(&mut more) {
-            assert!(pair[0].is_within(&pair[1]), "{}", Lines(&trace));
+            assert!(pair[0].is_within(&pair[1]), "{}", trace);
             *more += usize::from(pair[0] != pair[1]);
         }
     }
@@ -120,7 +120,7 @@ fn each_order_is_within_the_next() {
 
 /// Whether each order puts one access before another: HB, SHB, WCP, DC. Events from 1, as printed.
 fn ordered(text: &str, earlier: usize, later: usize) -> [bool; 4] {
-    fn by<P: PartialOrder>(trace: &Trace, earlier: usize, later: usize) -> bool {
+    fn by<P: PartialOrder>(trace: &Execution, earlier: usize, later: usize) -> bool {
         let accesses = notes::<P>(trace);
         let find = |number| accesses.iter().find(|(at, ..)| at + 1 == number).unwrap();
         find(later).2.covers(find(earlier).1)

@@ -3,31 +3,31 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Event, EventNumber, Lock, Op, Site, Strand, Trace};
+use deadheat_model::{Event, EventNumber, Execution, Lock, Op, Site, Strand};
 use deadheat_offline::threads::vindicate::Vindicator;
 use deadheat_testing::Trials;
 use deadheat_testing::traces::definitions::{
     PartialOrders, Section, comes_first, observed, sections,
 };
-use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, Lines, Shape, random_trace, trace};
+use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, Shape, random_trace, trace};
 use fastrand::Rng;
 
 /// How many traces are tried, unless the environment says otherwise.
 const TRACES: u64 = 4000;
 
-fn some_trace(rng: &mut Rng, longest: usize) -> Trace {
+fn some_trace(rng: &mut Rng, longest: usize) -> Execution {
     let shape = Shape::nested(rng, longest);
     random_trace(rng, &shape)
 }
 
-fn witness(trace: &Trace, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
-    let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+fn witness(trace: &Execution, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
+    let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
     let witness = vindicator.witness(one, other)?;
     Some(trace.spell_out(&witness).collect())
 }
 
 /// What is wrong with a witness of a race between two events, numbered from 1.
-fn flaw(trace: &Trace, pair: [EventNumber; 2], witness: &[EventNumber]) -> Option<String> {
+fn flaw(trace: &Execution, pair: [EventNumber; 2], witness: &[EventNumber]) -> Option<String> {
     let events = &trace.events;
     let row: Vec<usize> = witness.iter().map(|number| *number as usize - 1).collect();
     let set: BTreeSet<usize> = row.iter().copied().collect();
@@ -165,7 +165,7 @@ fn is_circle(waits_for: impl Fn(Strand) -> Option<Strand>) -> bool {
 }
 
 /// The conflicting pairs that DC leaves unordered, and whether WCP does: from 1.
-fn unordered(trace: &Trace) -> Vec<([EventNumber; 2], bool)> {
+fn unordered(trace: &Execution) -> Vec<([EventNumber; 2], bool)> {
     let orders = PartialOrders::new(&trace.events);
     let (dc, wcp) = (orders.doesnt_commute(), orders.weakly_causally_precedes());
     let n = trace.events.len();
@@ -196,7 +196,7 @@ fn every_witness_can_happen() {
             vindicated += 1;
             only_dc += usize::from(!by_wcp);
             if let Some(flaw) = flaw(&trace, pair, &witness) {
-                panic!("{pair:?} by {witness:?}: {flaw}\n{}", Lines(&trace));
+                panic!("{pair:?} by {witness:?}: {flaw}\n{}", trace);
             }
         }
     }
@@ -217,7 +217,7 @@ fn nearly_every_dc_race_that_is_one_is_vindicated() {
         let races = by_brute_force(&trace.events).races;
         for ([a, b], _) in unordered(&trace) {
             let found = witness(&trace, a, b).is_some();
-            assert!(!found || races.contains(&(a, b)), "{}", Lines(&trace));
+            assert!(!found || races.contains(&(a, b)), "{}", trace);
             true_races += u32::from(races.contains(&(a, b)));
             vindicated += u32::from(found);
         }
@@ -236,7 +236,7 @@ fn witnesses_can_happen_whatever_the_window() {
     for trial in &trials {
         let mut rng = trial.rng();
         let trace = some_trace(&mut rng, 1500);
-        let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+        let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
         for _ in 0..200 {
             let first = rng.usize(..trace.events.len());
             let second = (first + rng.usize(1..200)).min(trace.events.len() - 1);
@@ -249,7 +249,7 @@ fn witnesses_can_happen_whatever_the_window() {
             };
             (pairs, vindicated) = (pairs + 1, vindicated + 1);
             if let Some(flaw) = flaw(&trace, pair, &witness) {
-                panic!("{pair:?} by {witness:?}: {flaw}\n{}", Lines(&trace));
+                panic!("{pair:?} by {witness:?}: {flaw}\n{}", trace);
             }
         }
     }
@@ -315,7 +315,7 @@ fn pairs_that_are_none_have_no_witness() {
 }
 
 /// The trace, and in the end whoever holds a lock gives it back.
-fn completed(mut trace: Trace) -> Trace {
+fn completed(mut trace: Execution) -> Execution {
     let mut held: Vec<(Strand, Lock)> = Vec::new();
     for event in &trace.events {
         match event.op() {
@@ -353,7 +353,7 @@ fn if_wcp_finds_a_race_there_is_one_or_a_deadlock() {
             races += u32::from(!truth.races.is_empty());
             deadlocks += u32::from(truth.races.is_empty());
             let something = !truth.races.is_empty() || truth.deadlock;
-            assert!(something, "{found:?}\n{}", Lines(&trace));
+            assert!(something, "{found:?}\n{}", trace);
         }
     }
     println!("{races} with races, {deadlocks} with a deadlock only");

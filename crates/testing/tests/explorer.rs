@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use deadheat_lang::{Ending, Exploration, ExploreOptions, Program, Schedule, Value};
-use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand, Tables, Validator};
+use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand};
 use deadheat_offline::graph::{self, Graph};
+use deadheat_offline::threads::validate;
 use deadheat_testing::programs::{enumerate, on_small_programs, on_tiny_programs};
 
 /// A race, by what makes it the same race in another schedule.
@@ -35,9 +36,9 @@ fn races_of(execution: &Execution) -> BTreeSet<RaceKey> {
 }
 
 fn races_in(graph: &Graph, execution: &Execution) -> BTreeSet<RaceKey> {
-    let tables = &execution.tables;
+    let names = &execution.names;
     let races = graph.races.iter().map(|race| {
-        let location = tables.location_name(race.location).to_string();
+        let location = names.location(race.location).to_string();
         let (first, second) = (race.first, race.second);
         key(
             location,
@@ -55,7 +56,7 @@ type NodeName = (Strand, usize);
 /// node, with the values, and which other nodes each came behind.
 type CanonicalGraph = BTreeMap<NodeName, (Vec<(Event, Value)>, BTreeSet<NodeName>)>;
 
-fn canonical_graph(graph: &Graph, execution: &Execution, values: &[Value]) -> CanonicalGraph {
+fn canonical_graph(graph: &Graph, events: &[Event], values: &[Value]) -> CanonicalGraph {
     let graph = &graph.graph;
     let mut names: BTreeMap<usize, NodeName> = BTreeMap::new();
     let mut nodes_of: BTreeMap<Strand, usize> = BTreeMap::new();
@@ -64,15 +65,15 @@ fn canonical_graph(graph: &Graph, execution: &Execution, values: &[Value]) -> Ca
         *count += 1;
         names.insert(node, (graph.strand(node), *count));
     }
-    let mut events: BTreeMap<usize, Vec<(Event, Value)>> = BTreeMap::new();
-    for ((event, value), number) in execution.events.iter().zip(values).zip(1..) {
+    let mut of_node: BTreeMap<usize, Vec<(Event, Value)>> = BTreeMap::new();
+    for ((event, value), number) in events.iter().zip(values).zip(1..) {
         // That a strand has ended is not part of the graph: it may be known of another one's node.
         if event.op() != Op::End {
             let node = graph.node_of(number).unwrap();
-            events.entry(node).or_default().push((*event, *value));
+            of_node.entry(node).or_default().push((*event, *value));
         }
     }
-    let canonical = events.into_iter().map(|(node, events)| {
+    let canonical = of_node.into_iter().map(|(node, events)| {
         let behind = graph.predecessors(node).chain(graph.section_before(node));
         (names[&node], (events, behind.map(|p| names[&p]).collect()))
     });
@@ -94,14 +95,14 @@ fn by_enumeration(program: &Program, max_schedules: u64) -> Option<Truth> {
     let complete = enumerate(program, max_schedules, 60, &mut |schedule| {
         let graph = graph::check(&schedule.execution).unwrap();
         races.extend(races_in(&graph, &schedule.execution));
-        let graph = canonical_graph(&graph, &schedule.execution, &schedule.values);
+        let graph = canonical_graph(&graph, &schedule.events, &schedule.values);
         let ending = format!("{:?}", schedule.ending);
         ends.insert(hash((&schedule.memory, graph, ending)));
         match schedule.ending {
             Ending::Deadlock(_) => deadlock = true,
             Ending::Error(error) => {
-                let strand = schedule.execution.tables.strand_name(error.strand);
-                errors.insert((strand, error.site, error.kind.to_string()));
+                let strand = schedule.execution.names.strand(error.strand);
+                errors.insert((strand.into_owned(), error.site, error.kind.to_string()));
             }
             Ending::Finished | Ending::StillRunning => {}
         }
@@ -291,12 +292,8 @@ fn every_run_is_a_well_formed_stream() {
             Schedule::Random(2),
         ] {
             let run = program.run(&schedule, 10_000).unwrap();
-            let tables: &Tables = &run.execution.tables;
-            let mut validator = Validator::new(tables);
-            for event in &run.execution.events {
-                if let Err(error) = validator.check(event) {
-                    return Some(format!("{schedule:?}: {error}"));
-                }
+            if let Err(error) = validate(&run.execution) {
+                return Some(format!("{schedule:?}: {error}"));
             }
         }
         None

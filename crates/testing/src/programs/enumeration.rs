@@ -13,9 +13,10 @@ use deadheat_lang::{Ending, Program, Value, waiting};
 /// What happened under one schedule.
 #[derive(Debug)]
 pub struct ScheduleRun {
-    /// The events, in the order in which they happened. The numbers in them mean the same in all
-    /// schedules of one enumeration.
+    /// What happened, for an engine to judge.
     pub execution: Execution,
+    /// The same events with numbers that mean the same in all schedules of one enumeration.
+    pub events: Vec<Event>,
     /// What each event read or wrote.
     pub values: Vec<Value>,
     /// How it ended.
@@ -104,10 +105,8 @@ impl<F: FnMut(ScheduleRun)> Enumeration<'_, '_, F> {
         }
         self.schedules_left -= 1;
         (self.each)(ScheduleRun {
-            execution: Execution {
-                tables: self.machine.tables(state, &record.events),
-                events: record.events.clone(),
-            },
+            execution: self.machine.execution(state, record.events.clone()),
+            events: record.events.clone(),
             values: record.values.clone(),
             ending,
             memory: state.memory().clone(),

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use deadheat_model::Trace;
+use deadheat_model::Execution;
 use deadheat_trace::text::{TextFormat, TextReader};
 
 /// The trace that a text says. Names become numbers in the order in which they are first mentioned.
@@ -12,7 +12,7 @@ use deadheat_trace::text::{TextFormat, TextReader};
 /// let trace = deadheat_testing::traces::trace("T1 w(x); T2 acq(l); T2 w(x)");
 /// assert_eq!(trace.events.len(), 3);
 /// ```
-pub fn trace(text: &str) -> Trace {
+pub fn trace(text: &str) -> Execution {
     let lines = text.split(['\n', ';']).map(str::trim);
     let lines = lines.filter(|line| !line.is_empty());
     let lines = lines.zip(1..).map(|(line, number)| {
@@ -32,8 +32,8 @@ pub fn trace(text: &str) -> Trace {
     if let Err(error) = read {
         panic!("{error}\n{lines}");
     }
-    let legend = reader.into_legend();
-    Trace { events, legend }
+    let names = reader.into_names();
+    Execution { events, names }
 }
 
 /// Figure 1a of M2.

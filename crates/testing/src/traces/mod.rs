@@ -12,10 +12,9 @@ mod random;
 mod reorderings;
 mod shrink;
 
-use deadheat_model::Trace;
+use deadheat_model::Execution;
 use fastrand::Rng;
 
-pub use deadheat_explain::Lines;
 pub use hand::{FIGURE_1A, FIGURE_1B, FIGURE_6, FIGURE_8, trace};
 pub use nonsense::{any_op, any_trace};
 pub use random::{Shape, random_trace};
@@ -28,15 +27,15 @@ use crate::Trials;
 /// with it.
 pub fn on_random_traces(
     trials: &Trials,
-    mut make: impl FnMut(&mut Rng) -> Trace,
-    mut problem: impl FnMut(&Trace) -> Option<String>,
+    mut make: impl FnMut(&mut Rng) -> Execution,
+    mut problem: impl FnMut(&Execution) -> Option<String>,
 ) {
     for trial in trials {
         let trace = make(&mut trial.rng());
         if problem(&trace).is_some() {
             let small = shrink(trace, |trace| problem(trace).is_some());
             let why = problem(&small).unwrap_or_default();
-            panic!("{}{why}", Lines(&small));
+            panic!("{}{why}", small);
         }
     }
 }

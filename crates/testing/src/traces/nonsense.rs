@@ -1,10 +1,10 @@
 //! Traces that mean nothing and have everything in them, for what reads and writes traces.
 
+use deadheat_model::words::Table;
 use deadheat_model::{
-    AtomicOrdering, Barrier, Event, Finish, Flag, Legend, Location, Lock, Op, Promise, ReadKind,
-    Region, Semaphore, Site, Strand, Trace,
+    AtomicOrdering, Barrier, Event, Execution, Finish, Flag, Location, Lock, Names, Op, Promise,
+    ReadKind, Region, Semaphore, Site, Strand,
 };
-use deadheat_trace::Table;
 use fastrand::Rng;
 
 /// Any operation on small objects.
@@ -89,23 +89,23 @@ fn any_names(rng: &mut Rng, count: u64) -> Vec<String> {
 }
 
 /// A trace that means nothing and has everything in it.
-pub fn any_trace(seed: u64, events: usize) -> Trace {
+pub fn any_trace(seed: u64, events: usize) -> Execution {
     let mut rng = Rng::with_seed(seed);
     let threads = rng.u32(1..9);
     let objects = rng.u64(1..2 + events as u64 / 4);
     let sites = rng.u32(1..50);
-    let mut legend = Legend::default();
+    let mut names = Names::default();
     for table in Table::ALL {
         let count = match table {
             Table::Strands => threads.into(),
             Table::Sites => sites.into(),
             _ => objects,
         };
-        *table.of_mut(&mut legend) = any_names(&mut rng, count);
+        *table.of_mut(&mut names) = any_names(&mut rng, count);
     }
-    legend.tokens = (0..rng.u64(0..objects)).map(|_| rng.u64(0..4)).collect();
-    while legend.tokens.last() == Some(&0) {
-        legend.tokens.pop();
+    names.tokens = (0..rng.u64(0..objects)).map(|_| rng.u64(0..4)).collect();
+    while names.tokens.last() == Some(&0) {
+        names.tokens.pop();
     }
     let stay = rng.u32(1..20);
     let mut strand = Strand::MAIN;
@@ -118,5 +118,5 @@ pub fn any_trace(seed: u64, events: usize) -> Trace {
             Event::new(strand, op, Site(rng.u32(0..sites)))
         })
         .collect();
-    Trace { events, legend }
+    Execution { events, names }
 }

@@ -13,13 +13,13 @@
 use std::collections::BTreeMap;
 
 use deadheat_explain::{NotATrace, Recording, State, writes};
-use deadheat_model::{Event, EventNumber, Flag, Location, Op, Strand, Trace};
+use deadheat_model::{Event, EventNumber, Execution, Flag, Location, Op, Strand};
 use rustc_hash::FxHashSet;
 
 /// All predictable races of a small trace: pairs of event numbers, the smaller first, and for each a
 /// witness that ends with the pair.
 pub fn predictable_races(
-    trace: &Trace,
+    trace: &Execution,
 ) -> Result<BTreeMap<(EventNumber, EventNumber), Vec<EventNumber>>, NotATrace> {
     let recording = Recording::new(trace)?;
     let search = Search::new(&recording);

@@ -8,10 +8,10 @@
 //! such step smaller. Cost: at most quadratically many checks, in the number of events.
 
 use deadheat_explain::Recording;
-use deadheat_model::{Event, Op, Trace};
+use deadheat_model::{Event, Execution, Op};
 
-/// The trace, with as much left out as possible so that `fails` stays true. The legend stays.
-pub fn shrink(trace: Trace, mut fails: impl FnMut(&Trace) -> bool) -> Trace {
+/// The trace, with as much left out as possible so that `fails` stays true. The names stays.
+pub fn shrink(trace: Execution, mut fails: impl FnMut(&Execution) -> bool) -> Execution {
     let mut smallest = trace;
     while let Some(smaller) = parts(&smallest.events)
         .iter()
@@ -23,12 +23,12 @@ pub fn shrink(trace: Trace, mut fails: impl FnMut(&Trace) -> bool) -> Trace {
     smallest
 }
 
-fn without(trace: &Trace, part: &[usize]) -> Trace {
+fn without(trace: &Execution, part: &[usize]) -> Execution {
     let events = trace.events.iter().enumerate();
     let kept = events.filter(|(index, _)| !part.contains(index));
-    Trace {
+    Execution {
         events: kept.map(|(_, event)| *event).collect(),
-        legend: trace.legend.clone(),
+        names: trace.names.clone(),
     }
 }
 
@@ -76,13 +76,12 @@ fn closing(op: Op) -> Option<Op> {
 mod tests {
     use super::*;
     use crate::traces::{predictable_races, trace};
-    use deadheat_explain::Lines;
 
-    fn shrunk(text: &str, fails: impl Fn(&Trace) -> bool) -> String {
-        Lines(&shrink(trace(text), fails)).to_string()
+    fn shrunk(text: &str, fails: impl Fn(&Execution) -> bool) -> String {
+        shrink(trace(text), fails).to_string()
     }
 
-    fn races(trace: &Trace) -> bool {
+    fn races(trace: &Execution) -> bool {
         !predictable_races(trace).unwrap().is_empty()
     }
 
@@ -99,7 +98,7 @@ mod tests {
         // Without its section, T1 would race.
         let text = "T1 acq(l); T1 acq(l); T1 rel(l); T1 w(x); T1 rel(l);
             T2 acq(l); T2 w(x); T2 rel(l)";
-        let two_writes = |trace: &Trace| {
+        let two_writes = |trace: &Execution| {
             let writes = trace.events.iter().filter(|e| e.access().is_some());
             writes.count() == 2
         };
