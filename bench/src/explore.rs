@@ -5,7 +5,8 @@
 
 use std::time::Instant;
 
-use deadheat_lang::{ExploreOptions, Program};
+use deadheat_explore::ExploreOptions;
+use deadheat_lang::Program;
 
 /// What each step of each task does to `x`.
 #[derive(Clone, Copy)]
@@ -69,7 +70,7 @@ fn row(name: &str, program: &Program, tasks: usize) {
         ..ExploreOptions::default()
     };
     let start = Instant::now();
-    let exploration = program.explore(&options, |_| {});
+    let exploration = deadheat_explore::explore(program, &options, |_| {});
     let seconds = start.elapsed().as_secs_f64();
     let states = exploration.states as f64;
     println!(
@@ -79,7 +80,7 @@ fn row(name: &str, program: &Program, tasks: usize) {
         seconds,
         states / seconds,
         exploration.bytes as f64 / states,
-        if exploration.complete {
+        if exploration.is_complete() {
             ""
         } else {
             "  (cut short)"

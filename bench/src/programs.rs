@@ -612,7 +612,8 @@ proc run(n) {{
 
 #[cfg(test)]
 mod tests {
-    use deadheat_lang::{Ending, ExploreOptions, Schedule};
+    use deadheat_explore::{ExploreOptions, explore};
+    use deadheat_lang::{Ending, Schedule};
     use deadheat_offline::{ComputationGraph, Engine, cg, graph, zipper};
 
     use super::ROWS;
@@ -643,8 +644,8 @@ mod tests {
     fn every_order_of_sections_is_as_the_paper_says() {
         for row in ROWS.iter().filter(|row| row.isolated) {
             let program = row.program(row.size.min(3));
-            let exploration = program.explore(&ExploreOptions::default(), |_| {});
-            assert!(exploration.complete, "{}", row.name);
+            let exploration = explore(&program, &ExploreOptions::default(), |_| {});
+            assert!(exploration.is_complete(), "{}", row.name);
             assert!(exploration.deadlock.is_none() && exploration.errors.is_empty());
             assert_eq!(!exploration.races.is_empty(), row.races, "{}", row.name);
         }

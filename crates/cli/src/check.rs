@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use deadheat_lang::syntax::MAX_SOURCE_BYTES;
-use deadheat_lang::{
-    DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
+use deadheat_explore::{
+    DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
+use deadheat_lang::syntax::MAX_SOURCE_BYTES;
+use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
 use deadheat_model::{Construct, SourcePosition};
-use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
 use deadheat_offline::{Engine, EngineError};
 use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
@@ -301,11 +301,14 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
 }
 
 /// Visits every order of sections, with a progress bar if it takes long enough to want one.
-fn all_orders(program: &Program, arguments: &Arguments) -> Result<Orders, EngineError> {
-    let (steps, most) = (arguments.max_steps, arguments.max_orders);
+fn all_orders(program: &Program, arguments: &Arguments) -> Result<Exploration, EngineError> {
+    let options = SectionOptions {
+        max_steps: arguments.max_steps,
+        max_orders: arguments.max_orders,
+    };
     let style = "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
-    let bar = progress_bar(most, style);
-    let orders = orders::all_orders(program, steps, most, |progress| {
+    let bar = progress_bar(options.max_orders, style);
+    let orders = deadheat_explore::explore_sections(program, &options, |progress| {
         if is_long(&bar) {
             bar.set_position(progress.visited);
             bar.set_message(format!("{} to be tried", progress.pending));
@@ -324,7 +327,7 @@ fn explore(program: &Program, max_states: u64) -> Exploration {
         max_states,
         ..ExploreOptions::default()
     };
-    let exploration = program.explore(&options, |progress| {
+    let exploration = deadheat_explore::explore(program, &options, |progress| {
         if is_long(&bar) {
             bar.set_position(progress.states);
             bar.set_message(format!("{} steps deep", progress.depth));

@@ -28,7 +28,7 @@ pub struct ComputationGraph {
     /// The first and the last node of each `isolated` section, in the order they had.
     sections: Vec<(u32, u32)>,
     /// What is touched, in the order of the execution; mostly once for each node, place and kind.
-    pub(crate) accesses: Vec<Group>,
+    pub accesses: Vec<Group>,
     /// The node that each event belongs to, by the event's number less 1. Shorter than the execution
     /// if there was room for so many nodes only.
     node_of: Vec<u32>,

@@ -56,7 +56,7 @@ pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
 }
 
 /// For every node, the nodes that reach it, sections in the order they had.
-pub(crate) fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
+pub fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
     close(graph, |node, _, behind| {
         behind.extend(graph.section_before(node));
     })
@@ -64,7 +64,7 @@ pub(crate) fn closure(graph: &ComputationGraph) -> Vec<FixedBitSet> {
 
 /// For every node, the nodes that reach it, given what each comes behind beside its predecessors;
 /// `also` gets what reaches the nodes before.
-pub(crate) fn close(
+pub fn close(
     graph: &ComputationGraph,
     mut also: impl FnMut(Node, &[FixedBitSet], &mut Vec<Node>),
 ) -> Vec<FixedBitSet> {

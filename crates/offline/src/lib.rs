@@ -11,8 +11,7 @@
 //! [`Analysis`]: [`threads`] has the orders (happens-before and the weaker ones), what compares accesses
 //! under an order, and Eraser; [`m2`] predicts.
 //!
-//! To add one is a file, and its lines in [`Engine`] or [`Method`]. [`orders`] runs a program again for every order of
-//! its sections. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
+//! To add one is a file, and its lines in [`Engine`] or [`Method`]. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
 //! direct analysis that Zipper is measured against) are built on.
 
 mod analysis;
@@ -23,8 +22,7 @@ mod engine;
 pub mod esp_bags;
 pub mod graph;
 pub mod m2;
-pub mod orders;
-mod pairs;
+pub mod pairs;
 mod recorded_order;
 pub mod replay;
 pub mod threads;

@@ -18,14 +18,17 @@ pub type Node = usize;
 
 /// Accesses of one node to one location at one place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Group {
-    pub(crate) location: Location,
-    pub(crate) node: Node,
-    pub(crate) site: Site,
-    pub(crate) kind: AccessKind,
-    pub(crate) strand: Strand,
-    pub(crate) first: EventNumber,
-    pub(crate) count: u64,
+#[allow(missing_docs)]
+pub struct Group {
+    pub location: Location,
+    pub node: Node,
+    pub site: Site,
+    pub kind: AccessKind,
+    pub strand: Strand,
+    /// The first of the accesses.
+    pub first: EventNumber,
+    /// How many there are.
+    pub count: u64,
 }
 
 impl Group {
@@ -44,11 +47,11 @@ impl Group {
 }
 
 /// The races among some accesses.
-pub(crate) struct Races {
+pub struct Races {
     /// One for each location and pair of places, in the order of the second access.
-    pub(crate) found: Vec<Race>,
+    pub found: Vec<Race>,
     /// Whether these are all.
-    pub(crate) complete: bool,
+    pub complete: bool,
 }
 
 /// Finds the races among accesses, given whether a node comes before one with a higher number; `before`
@@ -57,7 +60,7 @@ pub(crate) struct Races {
 ///
 /// `known` gives a node that is known to race at a location, if that is known: very many accesses are
 /// then not all compared to find one race.
-pub(crate) fn races(
+pub fn races(
     mut accesses: Vec<Group>,
     known: impl Fn(Location) -> Option<Node>,
     mut before: impl FnMut(Node, Node, &mut usize) -> bool,

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_lang::{
-    Ending, ErrorKind, Exploration, ExploredAccess, RecordedSchedule, Run, RuntimeError, Waiting,
-    WaitsFor,
-};
+use deadheat_explore::{Exploration, PossibleAccess, PossibleRace};
+use deadheat_lang::{Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, Waiting, WaitsFor};
 use deadheat_model::{
     AccessKind, Construct, Event, Names, Op, Race, RacingAccess, Site, SourcePosition, Strand,
 };
-use deadheat_offline::orders::{OrderAccess, OrderRace, Orders};
 use deadheat_offline::{Engine, Findings};
 use serde::Serialize;
 
@@ -198,7 +195,7 @@ impl CheckReport {
         run: &Run,
         engine: Engine,
         findings: &Findings,
-        orders: Option<&Orders>,
+        orders: Option<&Exploration>,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.names;
@@ -207,6 +204,10 @@ impl CheckReport {
         let races: Vec<RaceReport> = match orders {
             None => races.map(|race| race_report(race, tables)).collect(),
             Some(orders) => {
+                let names = StrandNames {
+                    strands: orders.strand_names.clone(),
+                    ..names
+                };
                 let found = orders.races.iter().map(|race| names.order_race(race));
                 let mut found: Vec<RaceReport> = found.collect();
                 // The run is one of the orders, also of a search that was cut short before it.
@@ -266,8 +267,8 @@ impl CheckReport {
             deadlock,
             error,
             orders: orders.map(|orders| OrdersReport {
-                visited: orders.visited,
-                complete: orders.complete,
+                visited: orders.schedules,
+                complete: orders.is_complete(),
             }),
             explored,
             guarantee: String::new(),
@@ -363,24 +364,20 @@ impl<'t> StrandNames<'t> {
         }
     }
 
-    fn order_race(&self, race: &OrderRace) -> RaceReport {
-        let access = |access: &OrderAccess| AccessReport {
-            position: self.position(access.site),
-            access: access.kind,
-            task: short_name(&access.strand),
-        };
+    fn order_race(&self, race: &PossibleRace) -> RaceReport {
+        let order = race.sections.iter().map(|&strand| self.strand(strand));
         RaceReport {
-            location: race.location.to_string(),
+            location: race.location.clone(),
             kind: format!("{}-{}", race.first.kind, race.second.kind),
             count: 1,
-            first: access(&race.first),
-            second: access(&race.second),
-            order: Some(race.order.iter().map(|name| short_name(name)).collect()),
+            first: self.explored_access(&race.first),
+            second: self.explored_access(&race.second),
+            order: Some(order.collect()),
             schedule: Some(lines(&race.schedule)),
         }
     }
 
-    fn explored_access(&self, access: &ExploredAccess) -> AccessReport {
+    fn explored_access(&self, access: &PossibleAccess) -> AccessReport {
         AccessReport {
             position: self.position(access.site),
             access: access.kind,
@@ -431,7 +428,7 @@ fn explored(exploration: &Exploration, tables: &Names) -> ExploredReport {
         tables,
     };
     let races = exploration.races.iter().map(|race| ExploredRaceReport {
-        location: race.location.to_string(),
+        location: race.location.clone(),
         kind: format!("{}-{}", race.first.kind, race.second.kind),
         first: names.explored_access(&race.first),
         second: names.explored_access(&race.second),
@@ -440,7 +437,7 @@ fn explored(exploration: &Exploration, tables: &Names) -> ExploredReport {
     let deadlock = exploration.deadlock.as_ref();
     let errors = exploration.errors.iter();
     ExploredReport {
-        complete: exploration.complete,
+        complete: exploration.is_complete(),
         schedules: exploration.schedules,
         states: exploration.states,
         deterministic: exploration.deterministic,

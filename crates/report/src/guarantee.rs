@@ -1,6 +1,7 @@
 //! The sentence that says what a check proves, and no more.
 
-use deadheat_lang::{Ending, MAX_SCHEDULES, Run};
+use deadheat_explore::MAX_SCHEDULES;
+use deadheat_lang::{Ending, Run};
 use deadheat_model::{Construct, Op};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};

@@ -1,8 +1,8 @@
 //! What is promised of printed, random and shrunk programs.
 
+use deadheat_explore::{Exploration, ExploreOptions};
 use deadheat_lang::syntax::ast::*;
 use deadheat_lang::syntax::parse;
-use deadheat_lang::{Exploration, ExploreOptions};
 use deadheat_model::Construct;
 use deadheat_testing::programs::{self, Family, Recipe, shrink};
 use fastrand::Rng;
@@ -26,7 +26,7 @@ fn explore(program: &Program) -> Exploration {
         max_states: 100_000,
         reduce: true,
     };
-    read(program).explore(&options, |_| {})
+    deadheat_explore::explore(&read(program), &options, |_| {})
 }
 
 /// The tree, without where its parts stand.
@@ -303,7 +303,7 @@ fn a_program_without_faults_has_none_in_any_schedule() {
         };
         for program in random_programs(&recipe) {
             let found = explore(&program);
-            assert!(found.complete, "{program}");
+            assert!(found.is_complete(), "{program}");
             assert_eq!(found.racy_locations(), [""; 0], "{program}");
             assert!(found.deadlock.is_none(), "{program}");
             assert!(found.errors.is_empty(), "{program}");
@@ -327,7 +327,7 @@ fn faults_of_one_kind_bring_no_others() {
         };
         for program in random_programs(&careless) {
             let found = explore(&program);
-            assert!(found.complete, "{program}");
+            assert!(found.is_complete(), "{program}");
             assert!(found.deadlock.is_none(), "{program}");
             assert!(found.errors.is_empty(), "{program}");
         }

@@ -2,7 +2,7 @@
 //!
 //! The simple model: from the initial state, try every strand that can take a step, and from each
 //! state that gives, again, to the end of every schedule; at each end, build the computation graph
-//! and look at all pairs of accesses. [`Program::explore`] gives the same answers and does less:
+//! and look at all pairs of accesses. [`explore`] gives the same answers and does less:
 //!
 //! - states that come up again are not explored again (`causality` says what makes two states the
 //!   same), so the cost follows the number of states, not of schedules;
@@ -23,27 +23,22 @@ mod causality;
 mod footprint;
 mod persistent;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::location::LocationName;
+use deadheat_lang::code::Value;
+use deadheat_lang::digest::digest;
+use deadheat_lang::machine::{Machine, Observer, Readiness, State};
+use deadheat_lang::{LocationName, Program, RecordedSchedule, RuntimeError, Waiting, waiting};
 use deadheat_model::{AccessKind, Event, Site, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::causality::{Causality, Instance, Instances};
 use self::footprint::Footprints;
 use self::persistent::persistent_set;
-use crate::code::Value;
-use crate::digest::digest;
-use crate::machine::{Machine, Observer, Readiness, RuntimeError, State};
-use crate::program::Program;
-use crate::run::{Waiting, waiting};
-use crate::schedule::RecordedSchedule;
+use crate::{Example, Exploration, Gap, MAX_SCHEDULES, PossibleAccess, PossibleRace};
 
 /// How many states are visited at most, unless told otherwise.
 pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
-
-/// The most schedules that are counted: where there are more, this is their number.
-pub const MAX_SCHEDULES: u64 = u64::MAX - 1;
 
 /// How many races of one location are kept.
 const MAX_RACES: usize = 1000;
@@ -85,98 +80,28 @@ pub struct Progress {
     pub depth: usize,
 }
 
-/// What all schedules of a program have in common, and what some of them do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Exploration {
-    /// Whether every schedule was covered. If not, what was found is true, and there may be more.
-    pub complete: bool,
-    /// How many schedules the search covered: one for each way through the states it visited that
-    /// comes to an end. [`MAX_SCHEDULES`] if there are more.
-    pub schedules: u64,
-    /// How many states it visited.
-    pub states: u64,
-    /// Whether every schedule ends, with the same memory and the same computation graph. Unknown
-    /// if the search was cut short before it found two that differ.
-    pub deterministic: Option<bool>,
-    /// Whether some schedule never ends.
-    pub endless: bool,
-    /// Every race of every schedule, one for each location and pair of places, at most a thousand
-    /// for each location.
-    pub races: Vec<ExploredRace>,
-    /// A deadlock that some schedule ends in.
-    pub deadlock: Option<Found<Vec<Waiting>>>,
-    /// Every kind of error that some schedule ends with, one for each place.
-    pub errors: Vec<Found<RuntimeError>>,
-    /// The names of the strands that the other fields mention, by number.
-    pub strand_names: Vec<String>,
-    /// How many bytes the visited states took.
-    pub bytes: u64,
-}
-
-impl Exploration {
-    /// The names of the locations that race in some schedule, sorted.
-    pub fn racy_locations(&self) -> Vec<String> {
-        let names = self.races.iter().map(|race| race.location.to_string());
-        names.collect::<BTreeSet<_>>().into_iter().collect()
-    }
-}
-
-/// Something found, with a schedule that shows it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found<T> {
-    /// What was found.
-    pub what: T,
-    /// A schedule that leads there.
-    pub schedule: RecordedSchedule,
-}
-
-/// One of the two accesses of a race that some schedule has.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ExploredAccess {
-    /// Where.
-    pub site: Site,
-    /// Whether it reads or writes.
-    pub kind: AccessKind,
-    /// By whom, in the schedule that was found first.
-    pub strand: Strand,
-}
-
-/// A race that some schedule has.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ExploredRace {
-    /// What both touch.
-    pub location: LocationName,
-    /// The one that came first in the schedule that shows the race.
-    pub first: ExploredAccess,
-    /// The other one.
-    pub second: ExploredAccess,
-    /// A schedule that shows it, up to the second access. Empty if too many were found to keep one
-    /// for each.
-    pub schedule: RecordedSchedule,
-}
-
-impl Program {
-    /// Explores every schedule of the program. `progress` is called now and then.
-    pub fn explore(
-        &self,
-        options: &ExploreOptions,
-        mut progress: impl FnMut(Progress),
-    ) -> Exploration {
-        let mut search = Search::new(self, *options, OnError::StandStill);
-        search.run(&mut progress);
-        let mut deterministic = search.deterministic();
-        if !search.errors.is_empty() {
-            let options = ExploreOptions {
-                reduce: false,
-                ..*options
-            };
-            let mut strict = Search::new(self, options, OnError::EndRun);
-            strict.run(&mut progress);
-            deterministic = strict.deterministic();
-            search.complete &= deterministic.is_some();
+/// Explores every schedule of a program. `progress` is called now and then.
+pub fn explore(
+    program: &Program,
+    options: &ExploreOptions,
+    mut progress: impl FnMut(Progress),
+) -> Exploration {
+    let mut search = Search::new(program, *options, OnError::StandStill);
+    search.run(&mut progress);
+    let mut deterministic = search.deterministic();
+    if !search.errors.is_empty() {
+        let options = ExploreOptions {
+            reduce: false,
+            ..*options
+        };
+        let mut strict = Search::new(program, options, OnError::EndRun);
+        strict.run(&mut progress);
+        deterministic = strict.deterministic();
+        if deterministic.is_none() {
+            search.gap = search.gap.or(strict.gap);
         }
-        search.finish(deterministic)
     }
+    search.finish(deterministic)
 }
 
 /// What an error does to the strands that did not make it.
@@ -234,12 +159,12 @@ struct Search<'p> {
     extra_cost: u64,
     /// How many steps the schedules of what was found have.
     shown_steps: usize,
-    /// The bound on states is hit.
+    /// The bound on states is met: nothing more is visited.
     stopped: bool,
-    complete: bool,
+    gap: Option<Gap>,
     schedules: u64,
     endless: bool,
-    races: BTreeMap<RaceKey, (ExploredAccess, ExploredAccess, Vec<Strand>)>,
+    races: BTreeMap<RaceKey, (PossibleAccess, PossibleAccess, Vec<Strand>)>,
     /// How many races each location has in `races`.
     races_of: BTreeMap<LocationName, usize>,
     /// The pairs of instances of declared cells that were found to race.
@@ -254,8 +179,8 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(program: &'p Program, options: ExploreOptions, on_error: OnError) -> Search<'p> {
         Search {
-            machine: Machine::for_comparing(&program.code),
-            footprints: Footprints::new(&program.code),
+            machine: Machine::for_comparing(program.code()),
+            footprints: Footprints::new(program.code()),
             options,
             on_error,
             instances: Instances::default(),
@@ -265,7 +190,7 @@ impl<'p> Search<'p> {
             extra_cost: 0,
             shown_steps: 0,
             stopped: false,
-            complete: true,
+            gap: None,
             schedules: 0,
             endless: false,
             races: BTreeMap::new(),
@@ -352,7 +277,7 @@ impl<'p> Search<'p> {
             return;
         }
         *of_location += 1;
-        let access = |instance: Instance| ExploredAccess {
+        let access = |instance: Instance| PossibleAccess {
             site: instance.site,
             kind: instance.kind,
             strand: instance.strand,
@@ -385,7 +310,12 @@ impl<'p> Search<'p> {
         if self.stopped || self.path_bytes + bytes > MAX_PATH_BYTES {
             // A state that is not gone into has cost as much as one that is.
             self.extra_cost += 1;
-            self.complete = false;
+            let gap = if self.stopped {
+                Gap::States
+            } else {
+                Gap::Memory
+            };
+            self.gap.get_or_insert(gap);
             return;
         }
         self.path_bytes += bytes;
@@ -499,10 +429,10 @@ impl<'p> Search<'p> {
 
     /// Whether all schedules end alike.
     fn deterministic(&self) -> Option<bool> {
-        match (self.ends_differ, self.complete) {
+        match (self.ends_differ, self.gap) {
             (true, _) => Some(false),
-            (false, true) => Some(true),
-            (false, false) => None,
+            (false, None) => Some(true),
+            (false, Some(_)) => None,
         }
     }
 
@@ -513,24 +443,25 @@ impl<'p> Search<'p> {
         let strand_names = strand_names.collect();
         let schedule = |steps: Vec<Strand>| RecordedSchedule::from_steps(&steps, &names);
         let races = self.races.into_iter();
-        let races = races.map(|((location, ..), (first, second, steps))| ExploredRace {
-            location,
+        let races = races.map(|((location, ..), (first, second, steps))| PossibleRace {
+            location: location.to_string(),
             first,
             second,
+            sections: Vec::new(),
             schedule: schedule(steps),
         });
-        let errors = self.errors.into_iter().map(|(what, steps)| Found {
+        let errors = self.errors.into_iter().map(|(what, steps)| Example {
             what,
             schedule: schedule(steps),
         });
         Exploration {
-            complete: self.complete,
+            gap: self.gap,
             schedules: self.schedules,
             states: self.visited.len() as u64,
             deterministic,
             endless: self.endless,
             races: races.collect(),
-            deadlock: self.deadlock.map(|(what, steps)| Found {
+            deadlock: self.deadlock.map(|(what, steps)| Example {
                 what,
                 schedule: schedule(steps),
             }),

@@ -9,7 +9,7 @@ use deadheat_model::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bits::Bits;
-use crate::code::{Address, Code, Instruction, Value};
+use deadheat_lang::code::{Address, Code, Instruction, Value};
 
 /// Programs with more instructions than this are explored without reduction: the analysis would
 /// cost more memory than the search.

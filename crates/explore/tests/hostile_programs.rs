@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use deadheat_lang::{ExploreOptions, MAX_DIAGNOSTICS, Program, Schedule};
+use deadheat_explore::{ExploreOptions, explore};
+use deadheat_lang::{MAX_DIAGNOSTICS, Program, Schedule};
 use deadheat_testing::Trials;
 
 const TOKENS: &[&str] = &[
@@ -116,7 +117,7 @@ fn digest(text: &str) -> bool {
         max_states: 100,
         ..ExploreOptions::default()
     };
-    program.explore(&options, |_| {});
+    explore(&program, &options, |_| {});
     true
 }
 

@@ -23,8 +23,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::bits::Bits;
-use crate::code::Value;
-use crate::digest::digest;
+use deadheat_lang::code::Value;
+use deadheat_lang::digest::digest;
 
 /// The accesses one strand makes at one place to one location.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

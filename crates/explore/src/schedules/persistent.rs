@@ -17,8 +17,8 @@
 use deadheat_model::Strand;
 
 use super::footprint::{Footprints, Touch, Touches};
-use crate::code::{Instruction, Value};
-use crate::machine::{Machine, Readiness, Standing, State, WaitsFor};
+use deadheat_lang::code::{Instruction, Value};
+use deadheat_lang::machine::{Machine, Readiness, Standing, State, WaitsFor};
 
 /// With more strands than this alive, no set is looked for: the closure's cost grows with the cube
 /// of their number, and the search is hopeless anyway.

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deadheat_lang::{Ending, Exploration, ExploreOptions, Program, Schedule, Value};
+use deadheat_explore::{Exploration, ExploreOptions};
+use deadheat_lang::{Ending, Program, Schedule, Value};
 use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand};
 use deadheat_offline::graph::{self, Graph};
 use deadheat_offline::threads::validate;
@@ -151,7 +152,7 @@ fn explore(program: &Program, reduce: bool) -> Exploration {
         max_states: 10_000,
         reduce,
     };
-    program.explore(&options, |_| {})
+    deadheat_explore::explore(program, &options, |_| {})
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn exploring_finds_what_enumerating_finds() {
         reduced_states += reduced.states;
         plain_states += plain.states;
         for (name, exploration) in [("reduced", &reduced), ("plain", &plain)] {
-            if !exploration.complete {
+            if !exploration.is_complete() {
                 return Some(format!("{name}: not complete"));
             }
             let found = by_exploration(exploration);
@@ -190,7 +191,7 @@ fn exploring_with_reduction_finds_what_exploring_without_finds() {
     let mut compared = 0u64;
     let trials = on_small_programs(2, |program| {
         let (reduced, plain) = (explore(program, true), explore(program, false));
-        if !reduced.complete || !plain.complete {
+        if !reduced.is_complete() || !plain.is_complete() {
             return None;
         }
         compared += 1;
@@ -207,7 +208,7 @@ fn random_schedules_have_together_the_races_the_explorer_finds() {
     let (mut by_chance, mut by_witness) = (0u64, 0u64);
     let trials = on_small_programs(3, |program| {
         let exploration = explore(program, true);
-        if !exploration.complete {
+        if !exploration.is_complete() {
             return None;
         }
         let all = explored_races(&exploration);
@@ -255,7 +256,7 @@ fn deadlocks_and_errors_come_with_a_schedule_that_shows_them() {
     let (mut deadlocks, mut errors) = (0u64, 0u64);
     let trials = on_small_programs(4, |program| {
         let exploration = explore(program, true);
-        if !exploration.complete {
+        if !exploration.is_complete() {
             return None;
         }
         let replay = |schedule: &deadheat_lang::RecordedSchedule| {
@@ -325,7 +326,7 @@ fn race_free_programs_of_asyncs_and_promises_are_deterministic() {
         }
         let exploration = explore(program, true);
         // A promise that is set twice is an error here, and a stuck task in the paper.
-        if !exploration.complete || !exploration.errors.is_empty() {
+        if !exploration.is_complete() || !exploration.errors.is_empty() {
             return None;
         }
         if !exploration.races.is_empty() {
