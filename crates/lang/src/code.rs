@@ -260,3 +260,34 @@ impl Code {
         self.variables.get(index.checked_sub(1)?)
     }
 }
+
+impl Instruction {
+    /// Where a step stands in the source.
+    pub fn site(self) -> Option<Site> {
+        match self {
+            Instruction::Read(site, _)
+            | Instruction::Write(site)
+            | Instruction::Alloc(site)
+            | Instruction::NewPromise(site)
+            | Instruction::Start { site, .. }
+            | Instruction::StartCall { site, .. }
+            | Instruction::FinishBegin(site)
+            | Instruction::FinishEnd(site)
+            | Instruction::IsolatedBegin(site)
+            | Instruction::IsolatedEnd(site)
+            | Instruction::Set(site)
+            | Instruction::Get(site)
+            | Instruction::Acquire(site)
+            | Instruction::Release(site)
+            | Instruction::P(site)
+            | Instruction::V(site)
+            | Instruction::Post(site)
+            | Instruction::Wait(site)
+            | Instruction::Clear(site)
+            | Instruction::Join(site)
+            | Instruction::Return(site)
+            | Instruction::End(site) => Some(site),
+            _ => None,
+        }
+    }
+}

@@ -87,9 +87,9 @@ impl Program {
             if let Some(failure) = state.failure(strand) {
                 break Ending::Error(failure.clone());
             }
-            let stepped = machine.step(&mut state, strand, &mut recorder);
-            scheduler.stepped(&stepped);
-            cost += stepped.cost;
+            let effect = machine.step(&mut state, strand, &mut recorder);
+            scheduler.note(&effect);
+            cost += effect.cost;
         };
         let name = |(&cell, &value): (&u32, &Value)| (machine.location_name(&state, cell), value);
         Ok(Run {
@@ -118,7 +118,7 @@ pub fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
         let Readiness::Blocked(waits_for) = machine.readiness(state, strand) else {
             return None;
         };
-        let standing = state.standing(strand)?;
+        let strand_state = state.strand(strand)?;
         let code = machine.code;
         let name = match waits_for {
             WaitsFor::Promise(promise) => code.promises.get(promise.index()).cloned(),
@@ -140,8 +140,8 @@ pub fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
             waits_for,
             name,
             held_by,
-            holder_ended: held_by.is_some_and(|holder| state.standing(holder).is_none()),
-            site: machine.site(standing)?,
+            holder_ended: held_by.is_some_and(|holder| state.strand(holder).is_none()),
+            site: machine.site(strand_state)?,
         })
     });
     waiting.collect()

@@ -99,7 +99,7 @@ struct Token {
 /// decides the future too. (Counted to 255: more matter only to a program that posts a flag so
 /// often before anybody clears it, in two orders.)
 #[derive(Clone, Debug, Hash)]
-struct Posted {
+struct FlagPost {
     by: Strand,
     since: u8,
     past: Past,
@@ -139,7 +139,7 @@ pub(super) struct Causality {
     /// Tokens that a semaphore had at the start and still has, by semaphore: they are taken first.
     initial_tokens: Vec<u64>,
     tokens: BTreeMap<u64, VecDeque<Token>>,
-    flags: BTreeMap<u64, Posted>,
+    flags: BTreeMap<u64, FlagPost>,
     promises: BTreeMap<u64, Past>,
     finishes: BTreeMap<Finish, FinishPast>,
 }
@@ -285,7 +285,7 @@ impl Causality {
                 }
                 Some(_) => {}
                 None => {
-                    let posted = Posted {
+                    let posted = FlagPost {
                         by: strand,
                         since: 0,
                         past,

@@ -115,14 +115,14 @@ enum OnError {
 
 /// What is kept of a visited state: 16 bytes beside its 16-byte key.
 #[derive(Clone, Copy)]
-struct Visited {
+struct VisitedState {
     /// The graph of the execution that came here first.
     graph: u64,
-    /// How many ways lead from here to an end, or [`Visited::BELOW`].
+    /// How many ways lead from here to an end, or [`VisitedState::BELOW`].
     schedules: u64,
 }
 
-impl Visited {
+impl VisitedState {
     /// The search is still below this state.
     const BELOW: u64 = u64::MAX;
 }
@@ -151,7 +151,7 @@ struct Search<'p> {
     options: ExploreOptions,
     on_error: OnError,
     instances: Instances,
-    visited: FxHashMap<u128, Visited>,
+    visited: FxHashMap<u128, VisitedState>,
     path: Vec<Node>,
     /// About how many bytes `path` takes.
     path_bytes: usize,
@@ -243,14 +243,14 @@ impl<'p> Search<'p> {
             return self.count(1);
         }
         let mut found = Vec::new();
-        let mut observer = Causally {
+        let mut observer = CausalityObserver {
             causality: &mut causality,
             instances: &mut self.instances,
             races: &mut found,
         };
-        let stepped = self.machine.step(&mut state, strand, &mut observer);
+        let effect = self.machine.step(&mut state, strand, &mut observer);
         // A step is a state to come; a long computation counts for more.
-        self.extra_cost += stepped.cost - 1;
+        self.extra_cost += effect.cost - 1;
         for (past, now) in found {
             self.race(&state, past, now, strand);
         }
@@ -298,7 +298,7 @@ impl<'p> Search<'p> {
             let schedules = visited.schedules;
             // Two graphs that go on in the same way stay different.
             self.ends_differ |= visited.graph != graph;
-            if schedules == Visited::BELOW {
+            if schedules == VisitedState::BELOW {
                 return self.expand_in_full();
             }
             return self.count(schedules);
@@ -335,8 +335,8 @@ impl<'p> Search<'p> {
                 put_off.copied().collect()
             }
         };
-        let schedules = Visited::BELOW;
-        self.visited.insert(key, Visited { graph, schedules });
+        let schedules = VisitedState::BELOW;
+        self.visited.insert(key, VisitedState { graph, schedules });
         if ready.is_empty() {
             self.reach_end(&state, &causality, 0);
             self.note_deadlock(&state, by);
@@ -466,20 +466,20 @@ impl<'p> Search<'p> {
                 schedule: schedule(steps),
             }),
             errors: errors.collect(),
-            bytes: (self.visited.capacity() * (size_of::<(u128, Visited)>() + 1)) as u64,
+            bytes: (self.visited.capacity() * (size_of::<(u128, VisitedState)>() + 1)) as u64,
             strand_names,
         }
     }
 }
 
 /// Passes a step's event on to the causality of its state.
-struct Causally<'c> {
+struct CausalityObserver<'c> {
     causality: &'c mut Causality,
     instances: &'c mut Instances,
     races: &'c mut Vec<(u32, u32)>,
 }
 
-impl Observer for Causally<'_> {
+impl Observer for CausalityObserver<'_> {
     fn event(&mut self, event: Event, value: Value) {
         let races = &mut *self.races;
         self.causality

@@ -18,7 +18,7 @@ use deadheat_model::Strand;
 
 use super::footprint::{Footprints, Touch, Touches};
 use deadheat_lang::code::{Instruction, Value};
-use deadheat_lang::machine::{Machine, Readiness, Standing, State, WaitsFor};
+use deadheat_lang::machine::{Machine, Readiness, State, StrandState, WaitsFor};
 
 /// With more strands than this alive, no set is looked for: the closure's cost grows with the cube
 /// of their number, and the search is hopeless anyway.
@@ -69,7 +69,7 @@ pub(super) fn persistent_set(
 /// A strand that has not ended.
 struct Live<'s> {
     strand: Strand,
-    standing: &'s Standing,
+    strand_state: &'s StrandState,
     readiness: Readiness,
     /// What others could do that its next step conflicts with.
     conflicts: Touches,
@@ -77,9 +77,9 @@ struct Live<'s> {
 
 fn live_strands<'s>(machine: &Machine, footprints: &Footprints, state: &'s State) -> Vec<Live<'s>> {
     let live = state.strands().filter_map(|strand| {
-        let standing = state.standing(strand)?;
+        let strand_state = state.strand(strand)?;
         let readiness = machine.readiness(state, strand);
-        let (instruction, object) = machine.next_step(standing);
+        let (instruction, object) = machine.next_step(strand_state);
         let conflicts = match (readiness, instruction, object) {
             // Either order gives the same races, and nothing else depends on it.
             (
@@ -92,7 +92,7 @@ fn live_strands<'s>(machine: &Machine, footprints: &Footprints, state: &'s State
         };
         Some(Live {
             strand,
-            standing,
+            strand_state,
             readiness,
             conflicts,
         })
@@ -200,7 +200,7 @@ impl Closure<'_, '_> {
     }
 
     fn may(&self, strand: usize, touches: &Touches) -> bool {
-        let continuations = self.live[strand].standing.continuations();
+        let continuations = self.live[strand].strand_state.continuations();
         self.footprints.may(continuations, touches)
     }
 }
