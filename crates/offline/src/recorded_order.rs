@@ -12,7 +12,7 @@
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
 use deadheat_model::{Event, Execution, Location};
-use deadheat_order::{Known, Question, Search, Step, Structure};
+use deadheat_order::{Past, Question, Search, Step, Structure};
 
 use crate::computation_graph::ComputationGraph;
 use crate::engine::{Engine, EngineError};
@@ -44,7 +44,7 @@ struct Answer {
 pub(crate) struct Point {
     pub(crate) step: Step,
     /// What its task knew, and the time.
-    known: Known,
+    known: Past,
     time: u32,
     /// The last section at or before it, from 1; 0 if there is none.
     down: u32,

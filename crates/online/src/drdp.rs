@@ -28,17 +28,17 @@ use smallvec::SmallVec;
 
 use crate::{Conflict, Recent, Relations};
 
-/// An access that is kept.
+/// An earlier access to a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Kept {
+struct PastAccess {
     step: Step,
     /// The time of joins when it was made: no earlier join matters to it.
     time: u32,
 }
 
-impl Kept {
-    fn now(structure: &Structure, task: &Task) -> Kept {
-        Kept {
+impl PastAccess {
+    fn now(structure: &Structure, task: &Task) -> PastAccess {
+        PastAccess {
             step: task.step(),
             time: structure.joins.now(),
         }
@@ -57,8 +57,8 @@ const REPORTED: Step = Step(u32::MAX);
 /// What is kept of a location's past.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    writer: Kept,
-    readers: SmallVec<[Kept; 2]>,
+    writer: PastAccess,
+    readers: SmallVec<[PastAccess; 2]>,
     /// How many readers there may be before covered ones are thrown out.
     limit: u32,
     /// The last step found to come behind the writer: a milestone on the way from there.
@@ -152,7 +152,7 @@ impl Checker {
                 kind: AccessKind::Write,
             }),
         }
-        let kept = Kept::now(structure, task);
+        let kept = PastAccess::now(structure, task);
         match history.readers.last_mut() {
             Some(last) if last.step == kept.step => {}
             // A task that reads again and again, alone.
@@ -179,7 +179,7 @@ impl Checker {
         if writer.step == task.step() && history.readers.is_empty() {
             return;
         }
-        let mut check = |earlier: Kept, milestone, kind| {
+        let mut check = |earlier: PastAccess, milestone, kind| {
             if !self.precedes(structure, earlier, milestone, task) {
                 let step = earlier.step;
                 report(Conflict { step, kind });
@@ -190,7 +190,7 @@ impl Checker {
             check(reader, Step::NONE, AccessKind::Read);
         }
         *history = History {
-            writer: Kept::now(structure, task),
+            writer: PastAccess::now(structure, task),
             ..History::default()
         };
     }
@@ -204,7 +204,7 @@ impl Checker {
         &mut self,
         structure: &Structure,
         task: &Task,
-        readers: &mut SmallVec<[Kept; 2]>,
+        readers: &mut SmallVec<[PastAccess; 2]>,
     ) {
         let mut kept = std::mem::take(readers).into_vec();
         structure.tree.keep_last(&mut kept, |kept| kept.step);
@@ -231,7 +231,7 @@ impl Checker {
     fn precedes(
         &mut self,
         structure: &Structure,
-        earlier: Kept,
+        earlier: PastAccess,
         milestone: Step,
         task: &Task,
     ) -> bool {

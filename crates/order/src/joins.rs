@@ -24,17 +24,17 @@
 use crate::arena::{Arena, Full};
 use crate::tree::Step;
 
-/// What a task knows at one time: a pointer into its list of joins, 0 if it has none. Later
-/// knowledge has a larger number.
+/// The past of a task at one time, as far as joins tell it: a pointer into its list of joins, 0 if it has
+/// none. A later past has a larger number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Known(pub u32);
+pub struct Past(pub u32);
 
 /// What a running task knows, and what it knew when it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Knowledge {
     /// What it knows now.
-    pub now: Known,
-    inherited: Known,
+    pub now: Past,
+    inherited: Past,
 }
 
 impl Knowledge {
@@ -58,7 +58,7 @@ pub struct Signal {
     /// The last step before it.
     pub step: Step,
     /// What that step's task knew.
-    pub known: Known,
+    pub known: Past,
 }
 
 /// A cell of a list of joins.
@@ -67,9 +67,9 @@ pub(crate) struct Join {
     /// The step that was waited for; none where another list is hooked in.
     pub(crate) step: Step,
     /// What that step's task knew, or the list that is hooked in.
-    pub(crate) known: Known,
+    pub(crate) known: Past,
     /// The cell behind this one.
-    pub(crate) rest: Known,
+    pub(crate) rest: Past,
     /// Whether the cells behind this one were made by an ancestor.
     pub(crate) last_of_task: bool,
 }
@@ -98,7 +98,7 @@ impl Joins {
     }
 
     /// A task has waited, at the end of a `finish`, for a task that had learnt something.
-    pub fn merge(&self, knowledge: &mut Knowledge, other: Known) -> Result<(), Full> {
+    pub fn merge(&self, knowledge: &mut Knowledge, other: Past) -> Result<(), Full> {
         match knowledge.now == other {
             true => Ok(()),
             false => self.add(knowledge, Step::NONE, other),
@@ -110,7 +110,7 @@ impl Joins {
         self.cells.bytes()
     }
 
-    fn add(&self, knowledge: &mut Knowledge, step: Step, known: Known) -> Result<(), Full> {
+    fn add(&self, knowledge: &mut Knowledge, step: Step, known: Past) -> Result<(), Full> {
         let rest = knowledge.now;
         let last_of_task = u64::from(!knowledge.has_grown());
         let index = self.cells.push(|_| {
@@ -119,7 +119,7 @@ impl Joins {
                 u64::from(rest.0) | last_of_task << 32,
             ]
         })?;
-        knowledge.now = Known(index + 1);
+        knowledge.now = Past(index + 1);
         Ok(())
     }
 
@@ -128,8 +128,8 @@ impl Joins {
         let [of, list] = self.cells.get(index);
         Join {
             step: Step(of as u32),
-            known: Known((of >> 32) as u32),
-            rest: Known(list as u32),
+            known: Past((of >> 32) as u32),
+            rest: Past(list as u32),
             last_of_task: list >> 32 != 0,
         }
     }

@@ -1,4 +1,4 @@
-//! Whether what a task knows by joins comes behind a step (drdp-ecoop23, Figure 9).
+//! Whether a task comes after a step by what it knows from joins (drdp-ecoop23, Figure 9).
 //!
 //! Simple model: walk all cells of joins that can be reached from the task's knowledge; the step comes
 //! before if the tree says so of one of the joined steps. The paper walks breadth first, a task's
@@ -21,7 +21,7 @@
 
 use std::collections::VecDeque;
 
-use crate::joins::{Join, Joins, Known};
+use crate::joins::{Join, Joins, Past};
 use crate::tree::{Step, Tree};
 
 /// In which order a search looks at joins (drdp-ecoop23, section 4.4.1).
@@ -43,7 +43,7 @@ pub struct Question {
     /// A step known to come behind it; [`Step::NONE`] if there is none.
     pub milestone: Step,
     /// What the task knows.
-    pub known: Known,
+    pub known: Past,
 }
 
 /// How many joins a search may look at and still be as fast as a binary search in a frontier.
@@ -60,10 +60,10 @@ pub struct Search {
     walk: u32,
     queue: VecDeque<Join>,
     /// The lists still to be walked for one task.
-    lists: VecDeque<Known>,
+    lists: VecDeque<Past>,
     walked: Vec<Join>,
     frontier: Frontier,
-    spent: Spent,
+    spent: SearchCost,
     /// What `visited` may come to before a search is given up.
     limit: u64,
     /// How many searches there were.
@@ -78,8 +78,8 @@ pub struct Search {
 
 /// What searches with one knowledge have cost so far.
 #[derive(Clone, Debug, Default)]
-struct Spent {
-    known: Known,
+struct SearchCost {
+    known: Past,
     searches: u64,
     visited: u64,
 }
@@ -87,7 +87,7 @@ struct Spent {
 /// The joined steps behind some knowledge that come before no other of them, from left to right.
 #[derive(Clone, Debug, Default)]
 struct Frontier {
-    known: Known,
+    known: Past,
     /// Joins older than this are left out.
     since: u32,
     steps: Vec<Step>,
@@ -118,7 +118,7 @@ impl Search {
             lists: VecDeque::new(),
             walked: Vec::new(),
             frontier: Frontier::default(),
-            spent: Spent::default(),
+            spent: SearchCost::default(),
             limit: u64::MAX,
             searches: 0,
             visited: 0,
@@ -158,9 +158,9 @@ impl Search {
         let visited = self.visited - before;
         self.most_visited = self.most_visited.max(visited);
         if self.spent.known != known {
-            self.spent = Spent {
+            self.spent = SearchCost {
                 known,
-                ..Spent::default()
+                ..SearchCost::default()
             };
         }
         self.spent.searches += 1;
@@ -264,7 +264,7 @@ impl Search {
         tree: &Tree,
         joins: &Joins,
         question: &Question,
-        known: Known,
+        known: Past,
         at_once: bool,
     ) -> bool {
         self.walked.clear();
@@ -301,7 +301,7 @@ impl Search {
         false
     }
 
-    fn make_frontier(&mut self, tree: &Tree, joins: &Joins, since: u32, known: Known) {
+    fn make_frontier(&mut self, tree: &Tree, joins: &Joins, since: u32, known: Past) {
         self.begin(joins);
         let mut steps = std::mem::take(&mut self.frontier.steps);
         steps.clear();

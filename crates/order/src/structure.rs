@@ -5,7 +5,7 @@
 //! or a search through what the other's task knew then finds it.
 
 use crate::arena::Full;
-use crate::joins::{Joins, Knowledge, Known, Signal};
+use crate::joins::{Joins, Knowledge, Past, Signal};
 use crate::tree::{Place, Step, Tree};
 
 /// A running task or thread: where it stands, and what it knows.
@@ -24,14 +24,14 @@ impl Task {
 
     /// What it knows beside the tree.
     #[inline]
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> Past {
         self.knowledge.now
     }
 }
 
-/// What the tasks inside an open `finish` had learnt when they ended.
+/// The pasts of the tasks that have ended inside an open `finish`.
 #[derive(Clone, Debug, Default)]
-pub struct Gathered(Vec<Known>);
+pub struct FinishPast(Vec<Past>);
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -75,13 +75,13 @@ impl Structure {
     }
 
     /// A task enters a `finish`.
-    pub fn begin_finish(&self, task: &mut Task) -> Result<Gathered, Full> {
+    pub fn begin_finish(&self, task: &mut Task) -> Result<FinishPast, Full> {
         self.tree.begin_finish(&mut task.place)?;
-        Ok(Gathered::default())
+        Ok(FinishPast::default())
     }
 
     /// A task leaves its innermost `finish`, everything inside having ended.
-    pub fn end_finish(&self, task: &mut Task, finish: Gathered) -> Result<(), Full> {
+    pub fn end_finish(&self, task: &mut Task, finish: FinishPast) -> Result<(), Full> {
         self.tree.end_finish(&mut task.place);
         for known in finish.0 {
             self.joins.merge(&mut task.knowledge, known)?;
@@ -90,7 +90,7 @@ impl Structure {
     }
 
     /// A task ends, inside a `finish` or nowhere.
-    pub fn end(&self, task: &Task, finish: Option<&mut Gathered>) -> Signal {
+    pub fn end(&self, task: &Task, finish: Option<&mut FinishPast>) -> Signal {
         if let Some(finish) = finish
             && task.knowledge.has_grown()
         {

@@ -3,7 +3,7 @@
 #![cfg(not(loom))]
 
 use deadheat_order::{
-    Bags, DisjointSets, Gathered, Member, ParallelBag, Place, Question, Search, Signal, Step,
+    Bags, DisjointSets, FinishPast, Member, ParallelBag, Place, Question, Search, Signal, Step,
     Structure, Task, Traversal, Tree,
 };
 use fastrand::Rng;
@@ -100,7 +100,7 @@ struct Finish {
     running: usize,
     /// The last steps of the tasks in it, and what they had learnt.
     ends: Vec<usize>,
-    gathered: Gathered,
+    gathered: FinishPast,
 }
 
 impl World {

@@ -14,7 +14,7 @@ pub mod spd3;
 use std::collections::BTreeMap;
 
 use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Promise, Strand};
-use deadheat_order::{Gathered, Signal, Structure, Task};
+use deadheat_order::{FinishPast, Signal, Structure, Task};
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, EngineError, Findings};
@@ -45,7 +45,7 @@ pub struct Strands {
     running: Vec<Running>,
     free: Vec<u32>,
     /// Of the finishes that are open.
-    gathered: FxHashMap<Finish, Gathered>,
+    gathered: FxHashMap<Finish, FinishPast>,
     promises: FxHashMap<Promise, Signal>,
     /// Of futures and threads that have ended.
     ended: FxHashMap<Strand, Signal>,
