@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What a location is called.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LocationName {
     /// A variable.
     Variable(String),

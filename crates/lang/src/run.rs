@@ -47,7 +47,7 @@ pub enum Ending {
 }
 
 /// A strand that waits in a deadlock.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
     /// Who.
     pub strand: Strand,

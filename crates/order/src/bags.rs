@@ -12,7 +12,7 @@
 use crate::sets::DisjointSets;
 
 /// A task that has begun.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Member(u32);
 
 /// The P-bag of an open `finish`.

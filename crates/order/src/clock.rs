@@ -81,7 +81,7 @@ impl Clock {
 }
 
 /// One strand's time, in eight bytes. The default is before everything.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Epoch(u64);
 
 impl Epoch {

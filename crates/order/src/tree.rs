@@ -28,7 +28,7 @@ use std::cmp::Ordering;
 use crate::arena::{Arena, Full, MAX_RECORDS};
 
 /// A step's number. 0 stands for no step.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Step(pub u32);
 
 impl Step {

@@ -6,7 +6,7 @@ use super::{Machine, State};
 use crate::code::{Instruction, Value};
 
 /// What a strand that cannot go on is waiting for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum WaitsFor {
     Promise(Promise),

@@ -175,7 +175,7 @@ pub enum StatementKind {
 }
 
 /// An operation on one named synchronisation object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// `p.set`
     Set,
@@ -256,7 +256,7 @@ pub enum ExprKind {
 }
 
 /// An operator before one operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnaryOperator {
     /// `!`: 1 if the operand is 0, otherwise 0.
     Not,
@@ -265,7 +265,7 @@ pub enum UnaryOperator {
 }
 
 /// An operator between two operands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum BinaryOperator {
     Or,

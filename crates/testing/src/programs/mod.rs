@@ -99,7 +99,7 @@ pub struct Recipe {
 }
 
 /// The kinds of programs that the engines are made for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// Tasks with `async` and `finish`.
     AsyncFinish,
