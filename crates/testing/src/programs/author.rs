@@ -208,7 +208,7 @@ impl<'a> Author<'a> {
                 Some(letter) => Name::new(*letter),
                 None => Name::new(format!("x{number}")),
             };
-            let counts = number == 0 && self.recipe.loops && self.recipe.control > 0;
+            let counts = number == 0 && self.recipe.control > 0;
             self.declare_place(Place::Name(name.clone()), counts);
             let initial = self.chance(20).then_some(1);
             self.items.push(Item::Shared {
@@ -310,7 +310,7 @@ impl<'a> Author<'a> {
         let names = here.scope.len();
         self.nested(here, |author, here, out| {
             author.statements(here, out);
-            if author.recipe.branches && author.chance(10) {
+            if author.chance(10) {
                 author.join_threads(here, names, out);
                 author.leave_early(here, out);
             }
@@ -341,10 +341,10 @@ impl<'a> Author<'a> {
             (free, 8, Self::receive),
             (starting, 10, Self::start),
             (starting && recipe.finish, 6, Self::finish),
-            (deep && recipe.branches, 6, Self::branch),
-            (deep && recipe.loops, 3, Self::count),
-            (deep && recipe.loops, 3, Self::repeat),
-            (deep && recipe.procedures, 4, Self::call),
+            (deep, 6, Self::branch),
+            (deep, 3, Self::count),
+            (deep, 3, Self::repeat),
+            (deep, 4, Self::call),
             (recipe.cells, 4, Self::allocate),
             (free && recipe.promises > 0, 2, Self::make_promise),
             (self.erring, 8, Self::blunder),

@@ -79,12 +79,6 @@ pub struct Recipe {
     pub isolated: bool,
     /// Whether to use `alloc`.
     pub cells: bool,
-    /// Whether to use procedures other than `main`.
-    pub procedures: bool,
-    /// Whether to use `if`.
-    pub branches: bool,
-    /// Whether to use `for` and `while`.
-    pub loops: bool,
 
     /// Percentage of programs that leave out synchronisation here and there.
     pub racy: u32,
@@ -147,9 +141,6 @@ impl Family {
             threads: false,
             isolated: false,
             cells: false,
-            procedures: true,
-            branches: true,
-            loops: true,
             racy: 70,
             deadlocks: 0,
             errors: 5,

@@ -55,7 +55,7 @@ impl Author<'_> {
     }
 
     fn load(&mut self, here: &mut Strand, out: &mut Statements) {
-        let pure = self.recipe.branches && self.chance(10);
+        let pure = self.chance(10);
         let value = if pure {
             int(self.rng.i64(0..=2))
         } else {

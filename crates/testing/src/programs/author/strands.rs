@@ -24,7 +24,7 @@ enum Start {
 impl Author<'_> {
     /// Starts one or more strands.
     pub(super) fn start(&mut self, here: &mut Strand, out: &mut Statements) {
-        let scatters = self.recipe.tasks && self.recipe.loops;
+        let scatters = self.recipe.tasks;
         match self.rng.u32(0..10) {
             0..=3 => self.errand(here, out),
             4..=5 if scatters && self.can_scatter(here) => self.scatter(here, out),
@@ -42,10 +42,7 @@ impl Author<'_> {
         let ways = [
             (recipe.tasks, Start::Async),
             (recipe.tasks, Start::Async),
-            (
-                recipe.tasks && recipe.procedures && with_call,
-                Start::AsyncCall,
-            ),
+            (recipe.tasks && with_call, Start::AsyncCall),
             (recipe.futures, Start::Future),
             (recipe.threads, Start::Fork),
         ];
