@@ -93,7 +93,7 @@ pub struct PossibleAccess {
     pub site: Site,
     /// Whether it reads or writes.
     pub kind: AccessKind,
-    /// By whom, in the schedule that shows the race.
+    /// The strand that makes it, in the schedule that shows the race.
     pub strand: Strand,
 }
 

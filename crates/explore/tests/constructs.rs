@@ -119,7 +119,7 @@ fn a_strand_that_waits_for_a_lock_is_not_put_off() {
     assert_eq!(explore(source).racy_locations(), ["x", "y", "z"]);
 }
 
-/// Who is ordered behind an access need not be behind the next one at the same place. Waiting in a
+/// What happens after an access need not happen after the next one at the same place. Waiting in a
 /// loop makes that one come first in every schedule, and orders nothing.
 #[test]
 fn knowing_an_access_is_not_knowing_the_next_at_its_place() {

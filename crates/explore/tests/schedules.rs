@@ -54,7 +54,7 @@ fn races_in(graph: &Graph, execution: &Execution) -> BTreeSet<RaceKey> {
 type NodeName = (Strand, usize);
 
 /// The computation graph without the order in which its nodes came: what each strand did node by
-/// node, with the values, and which other nodes each came behind.
+/// node, with the values, and which other nodes each came after.
 type CanonicalGraph = BTreeMap<NodeName, (Vec<(Event, Value)>, BTreeSet<NodeName>)>;
 
 fn canonical_graph(graph: &Graph, events: &[Event], values: &[Value]) -> CanonicalGraph {
@@ -75,8 +75,8 @@ fn canonical_graph(graph: &Graph, events: &[Event], values: &[Value]) -> Canonic
         }
     }
     let canonical = of_node.into_iter().map(|(node, events)| {
-        let behind = graph.predecessors(node).chain(graph.section_before(node));
-        (names[&node], (events, behind.map(|p| names[&p]).collect()))
+        let before = graph.predecessors(node).chain(graph.section_before(node));
+        (names[&node], (events, before.map(|p| names[&p]).collect()))
     });
     canonical.collect()
 }

@@ -214,7 +214,7 @@ fn a_bound_on_orders_is_kept_and_told() {
     assert_eq!((orders.schedules, orders.is_complete()), (720, true));
 }
 
-/// Others can wait for a promise that is set in the middle of a section: what comes behind the set is
+/// Others can wait for a promise that is set in the middle of a section: what comes after the set is
 /// still inside, and not before the get.
 #[test]
 fn a_section_stays_one_if_a_promise_is_set_inside() {
@@ -223,7 +223,7 @@ proc main() {
   fork h { isolated { p.set; z = 0; } }
   async { isolated { z = 1; } }
 }";
-    let behind = "shared z; promise p;
+    let after = "shared z; promise p;
 proc main() {
   async { isolated { p.set; z = 0; } }
   p.get;
@@ -236,7 +236,7 @@ proc main() {
   isolated { skip; }
   let v = z;
 }";
-    for (source, races) in [(inside, 0), (behind, 1), (entering, 0)] {
+    for (source, races) in [(inside, 0), (after, 1), (entering, 0)] {
         let program = Program::parse(source).unwrap();
         let exploration = explore(&program, &ExploreOptions::default(), |_| {});
         assert_eq!(exploration.races.len(), races, "{source}");

@@ -2,7 +2,7 @@
 //!
 //! An instruction is either *local* (it touches nothing but the strand that runs it) or a *step*
 //! (one event that other strands can observe, or that can wait). A strand always stands before a
-//! step; the local instructions behind a step belong to it.
+//! step; the local instructions after a step belong to it.
 
 use crate::location::LocationName;
 use deadheat_model::{ReadKind, Site, SourcePosition};
@@ -227,11 +227,11 @@ pub struct Code {
     pub cells: u32,
     /// The names of declared promises.
     pub promises: Vec<String>,
-    /// Names.
+    /// The names of locks.
     pub locks: Vec<String>,
     /// Names and tokens at the start.
     pub semaphores: Vec<(String, u64)>,
-    /// Names.
+    /// The names of events.
     pub events: Vec<String>,
     /// Whether what cells made by `alloc` hold can change what happens.
     pub heap_matters: bool,

@@ -49,9 +49,9 @@ pub enum Ending {
 /// A strand that waits in a deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Who.
+    /// The strand that waits.
     pub strand: Strand,
-    /// For what.
+    /// What would let it go on.
     pub waits_for: WaitsFor,
     /// The object's name in the program, if it has one.
     pub name: Option<String>,
@@ -59,7 +59,7 @@ pub struct Waiting {
     pub held_by: Option<Strand>,
     /// Whether that strand has ended without giving it back.
     pub holder_ended: bool,
-    /// Where.
+    /// The operation that waits.
     pub site: Site,
 }
 

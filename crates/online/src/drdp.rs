@@ -61,7 +61,7 @@ pub struct History {
     readers: SmallVec<[PastAccess; 2]>,
     /// How many readers there may be before covered ones are thrown out.
     limit: u32,
-    /// The last step found to come behind the writer: a milestone on the way from there.
+    /// The last step found to happen after the writer: a milestone on the way from there.
     behind_writer: Step,
 }
 

@@ -68,9 +68,9 @@ pub(crate) struct Join {
     pub(crate) step: Step,
     /// What that step's task knew, or the list that is hooked in.
     pub(crate) known: Past,
-    /// The cell behind this one.
+    /// The next cell of the list.
     pub(crate) rest: Past,
-    /// Whether the cells behind this one were made by an ancestor.
+    /// Whether the cells after this one were made by an ancestor.
     pub(crate) last_of_task: bool,
 }
 

@@ -7,7 +7,7 @@
 //! What is added to that:
 //! - *Time.* Cells are numbered in order of time, and a path from a step uses only joins made after
 //!   it: older cells are not looked at.
-//! - *A milestone.* If it is known that some other step comes behind the step in question, a path from
+//! - *A milestone.* If some other step is known to happen after the step in question, a path from
 //!   that one will do. Those who read what was written once, one after the other, need not all go
 //!   back to the write.
 //! - *The frontier.* A task that asks again and again with the same knowledge (it has waited for a
@@ -40,7 +40,7 @@ pub struct Question {
     pub step: Step,
     /// The time at which it was there.
     pub since: u32,
-    /// A step known to come behind it; [`Step::NONE`] if there is none.
+    /// A step known to happen after it; [`Step::NONE`] if there is none.
     pub milestone: Step,
     /// What the task knows.
     pub known: Past,
@@ -84,7 +84,7 @@ struct SearchCost {
     visited: u64,
 }
 
-/// The joined steps behind some knowledge that come before no other of them, from left to right.
+/// The joined steps of a past that come before no other of them, from left to right.
 #[derive(Clone, Debug, Default)]
 struct Frontier {
     known: Past,

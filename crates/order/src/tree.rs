@@ -271,7 +271,7 @@ impl Tree {
     /// Keeps the items whose steps come before no other's, once each, from left to right.
     ///
     /// A step comes before another if it is to the left of it, and would still be so if every `async`
-    /// were moved behind all that follows it: two total orders. So, from right to left, it is enough
+    /// were moved after all that follows it: two total orders. So, from right to left, it is enough
     /// to compare each step with the last one kept, which of those kept is the last in the second
     /// order. From left to right, the second order of what is kept goes down.
     ///

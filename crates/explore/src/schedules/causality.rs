@@ -2,7 +2,7 @@
 //!
 //! The simple model: keep the whole computation graph; two conflicting accesses race if neither
 //! reaches the other. A search over all schedules cannot keep graphs, and need not. What a future
-//! access can race with is decided by which past accesses its strand *knows* (is ordered behind),
+//! access can race with is decided by which past accesses its strand *knows* (which of them happen before it),
 //! and of the accesses one strand makes at one place to one location only the last matters: who
 //! knows it knows the earlier ones, and who does not races with that place already. So the state
 //! keeps, for each such *instance*, who knows it: each strand, and whatever can pass knowledge on
@@ -65,7 +65,7 @@ impl Instances {
     }
 }
 
-/// What is known at some point, and the digest of the graph behind it.
+/// What is known at some point, and the digest of the graph up to there.
 #[derive(Clone, Debug, Default)]
 struct Past {
     known: Bits,
@@ -312,8 +312,8 @@ impl Causality {
         &mut self.strands[strand.index()].past
     }
 
-    /// Adds the event to the graph, behind what its strand's past has joined. That a strand has
-    /// ended is not a node: what comes behind it comes behind its last event.
+    /// Adds the event to the graph, after all that its strand's past has joined. That a strand has ended
+    /// is not a node: what happens after it happens after its last event.
     fn node(&mut self, event: &Event, value: Value) {
         if event.op() == Op::End {
             return;

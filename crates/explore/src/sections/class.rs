@@ -43,16 +43,16 @@ impl Class<'_> {
         let accesses = std::mem::take(&mut graph.accesses);
         let sections: Vec<(Node, Node)> = graph.sections().collect();
         let conflicts = conflicts(&graph, &accesses);
-        let before = graph::close(&graph, |node, before, behind| {
+        let before = graph::close(&graph, |node, before, after| {
             let Some(section) = graph.begins(node) else {
                 return;
             };
-            behind.extend(conflicts[section].iter().map(|&other| sections[other].1));
-            // What comes behind the beginning of a section can enter one only behind its end.
+            after.extend(conflicts[section].iter().map(|&other| sections[other].1));
+            // What happens after the beginning of a section can enter one only after its end.
             for &(first, last) in &sections[..section] {
-                let is_behind = |&other: &Node| other == first || before[other].contains(first);
-                if first != last && behind.iter().any(is_behind) {
-                    behind.push(last);
+                let is_after = |&other: &Node| other == first || before[other].contains(first);
+                if first != last && after.iter().any(is_after) {
+                    after.push(last);
                 }
             }
         });
@@ -100,12 +100,12 @@ impl Class<'_> {
                 let (_, end) = self.sections[first];
                 let others = conflicts.iter().filter(|&&other| other != first);
                 let others = others.map(|&other| self.sections[other].1);
-                let mut behind = self.graph.predecessors(node).chain(others);
+                let mut predecessors = self.graph.predecessors(node).chain(others);
                 let begin = self.sections[first].0;
                 let is_ordered = |other: Node| {
                     [begin, end].contains(&other) || self.before[other].contains(begin)
                 };
-                if !behind.any(is_ordered) {
+                if !predecessors.any(is_ordered) {
                     pairs.push((first, second));
                 }
             }
@@ -121,8 +121,8 @@ impl Class<'_> {
         independent.chain([second]).collect()
     }
 
-    /// Orders in which somebody else enters a section before one in which the run has failed: nobody
-    /// has come to a section behind that one, so nobody knows what it conflicts with.
+    /// Orders in which another strand enters a section before the one in which the run has failed: no
+    /// section came after that one, so nothing is known of what it conflicts with.
     pub(super) fn instead_of_failing(&self) -> Vec<(Vec<usize>, Path)> {
         let events = &self.run.execution.events;
         let last = events.iter().rfind(|event| is_section_edge(event));

@@ -3,31 +3,30 @@
 //!
 //! Simple model: run the program in every order of its sections, and look for races in each graph.
 //!
-//! The idea: sections that do not conflict commute. Orders that differ only in such sections do the
-//! same and are one *class*; one run for each class is enough, if its graph keeps only the edges
-//! between sections that conflict. What that graph leaves unordered is left unordered by some order of
-//! the class: of two accesses that it does not order, put the sections before the one in front of
-//! those behind the other, and the other way round. Nothing forbids that: an order that did would
-//! lead from the one access to the other. (Two accesses inside sections exclude each other in every
-//! order, and never race.)
+//! The idea: sections that do not conflict commute. Orders that differ only in such sections behave
+//! alike and form one *class*. One run for each class is enough, if its graph keeps only the edges
+//! between sections that conflict. What that graph leaves unordered, some order of the class leaves
+//! unordered: of two accesses, put the sections that happen before the first in front of those that
+//! happen after the second, or the other way round. Only an edge between the two accesses could forbid
+//! that. (Two accesses inside sections exclude each other in every order, and never race.)
 //!
-//! From each run, new ones come by *reversing*: two sections that conflict, and that nothing else
-//! orders, are taken in the other order, behind all that does not depend on the first; the run goes
-//! on from there as it comes. That reaches every class, as in optimal partial order reduction.
+//! Each run leads to others by *reversing*: two sections that conflict, and that nothing else orders,
+//! swap places, after all sections that do not depend on the first of them; from there the run takes
+//! whatever order comes. That reaches every class, as in optimal partial order reduction.
 //!
 //! All this holds as long as nothing races. A program that has races can do what no order of its
-//! sections makes it do; so each race is shown by a schedule that has been run again, and was seen to
-//! have it. The first race of a program never fails to show.
+//! sections makes it do. So each race is shown by a schedule that was run again and has the race. The
+//! first race of a program always shows.
 //!
-//! It also holds only as long as nothing but sections is a matter of chance: which of two sets of one
-//! promise comes first, and is no error, is another. A program that can fail and sets promises is
-//! never said to be visited completely.
+//! It also holds only as long as nothing else than the order of sections is left to chance. Which of two
+//! sets of one promise comes first, and is no error, is left to chance: a search of a program that can
+//! fail and sets promises is never called complete.
 //!
-//! Guarantee: if all classes were visited and no race was found, no schedule of the program has one.
-//! A race that is reported is real.
+//! Guarantee: if the search is complete and found no race, no schedule of the program has one. A race
+//! that is reported is real.
 //!
 //! Cost: a run of the program and a closure of its graph for each class, and for each reversal that
-//! leads to a class seen before.
+//! leads to a class already visited.
 
 mod class;
 mod strands;

@@ -11,7 +11,7 @@ use super::{MAX_STRAND_DEPTH, MAX_STRANDS};
 pub struct RuntimeError {
     /// What went wrong.
     pub kind: ErrorKind,
-    /// Where.
+    /// The operation that failed.
     pub site: Site,
     /// In which strand.
     pub strand: Strand,

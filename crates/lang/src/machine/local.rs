@@ -1,4 +1,5 @@
-//! Local computation: the instructions behind a step, which touch nothing but the strand that runs them.
+//! Local computation: the instructions that follow a step and touch nothing but the strand that runs
+//! them.
 
 use deadheat_model::{Site, Strand};
 

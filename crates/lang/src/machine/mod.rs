@@ -2,7 +2,7 @@
 //!
 //! A [`State`] is everything that decides how an execution goes on: memory, where each strand
 //! stands, which promises are set, who holds which lock. [`Machine::step`] lets one strand take one
-//! step: one event, and the local computation behind it up to the strand's next step. The numbers
+//! step: one event, and the local computation that follows it up to the strand's next step. The numbers
 //! of strands, cells, promises and finishes depend only on who makes them (and on how many that one
 //! has made, or has open), never on the schedule, so states reached in different ways compare equal
 //! when they are.

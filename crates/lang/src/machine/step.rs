@@ -28,7 +28,7 @@ impl Machine<'_> {
     /// Lets a ready strand take its next step.
     ///
     /// An operation that fails makes no event; the strand is then failing, as it is when the
-    /// computation behind the step fails.
+    /// computation that follows the step fails.
     pub fn step(
         &mut self,
         state: &mut State,

@@ -56,7 +56,7 @@ pub(super) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    /// At the beginning of a text, behind its byte-order mark if it has one.
+    /// At the beginning of a text, after its byte-order mark if it has one.
     pub(super) fn new(source: &'s str) -> Lexer<'s> {
         let at = match source.starts_with(BYTE_ORDER_MARK) {
             true => BYTE_ORDER_MARK.len_utf8(),
@@ -65,7 +65,7 @@ impl<'s> Lexer<'s> {
         Lexer { source, at }
     }
 
-    /// The next token. After an error the lexer stands behind the offending text.
+    /// The next token. After an error the lexer stands after the offending text.
     pub(super) fn next(&mut self) -> Result<(Token, Span), Diagnostic> {
         self.skip_blanks();
         let start = self.at;
@@ -144,8 +144,8 @@ impl<'s> Lexer<'s> {
         let rest = &self.source[start..];
         let first = rest.chars().next().unwrap_or_default();
         // The first is one, even if it is the beginning of a symbol (`|` of `||`).
-        let behind = &rest[first.len_utf8()..];
-        self.at += first.len_utf8() + behind.find(|c| !stray(c)).unwrap_or(behind.len());
+        let after = &rest[first.len_utf8()..];
+        self.at += first.len_utf8() + after.find(|c| !stray(c)).unwrap_or(after.len());
         let mut error = Diagnostic::new(
             format!("{} has no meaning here", name_of(first)),
             self.span_from(start),

@@ -60,10 +60,10 @@ impl Relation {
     fn closed(&self) -> Relation {
         let mut closed = self.clone();
         for middle in 0..closed.rows.len() {
-            let behind = closed.rows[middle];
+            let after = closed.rows[middle];
             for row in &mut closed.rows {
                 if *row >> middle & 1 == 1 {
-                    *row |= behind;
+                    *row |= after;
                 }
             }
         }
