@@ -24,7 +24,8 @@ pub struct Exploration {
     pub deterministic: Option<bool>,
     /// Whether some schedule never ends.
     pub endless: bool,
-    /// The races, one for each location and pair of places, at most a thousand for each location.
+    /// The races, one for each location and pair of places: at most a thousand for each location, or in
+    /// all where orders of sections were visited.
     pub races: Vec<PossibleRace>,
     /// A deadlock that some schedule ends in.
     pub deadlock: Option<Example<Vec<Waiting>>>,

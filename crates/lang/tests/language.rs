@@ -258,7 +258,7 @@ fn errors_point_at_the_source() {
         ),
         (
             "proc main() {\n  let v = 1; *v = 2;\n}",
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a cell",
                 found: "a number",
             },
@@ -267,7 +267,7 @@ fn errors_point_at_the_source() {
         ),
         (
             "proc main() {\n  let v = 1; v.get;\n}",
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a promise or a future",
                 found: "a number",
             },
@@ -276,7 +276,7 @@ fn errors_point_at_the_source() {
         ),
         (
             "promise p; proc main() {\n  let v = p + 1;\n}",
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a number",
                 found: "a promise",
             },
@@ -291,7 +291,7 @@ fn errors_point_at_the_source() {
         ),
         (
             "lock l; proc main() {\n  l.get;\n}",
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a promise or a future",
                 found: "a lock",
             },
@@ -300,7 +300,7 @@ fn errors_point_at_the_source() {
         ),
         (
             "shared x = 3; proc main() {\n  let v = *x;\n}",
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a cell",
                 found: "a number",
             },

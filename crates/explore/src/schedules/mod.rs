@@ -13,10 +13,10 @@
 //!
 //! All this is tested against the simple model on very many random programs.
 //!
-//! An error ends a run, and so cuts short what the others would still do. The search lets them go
-//! on instead, the failed strand standing still: the error could always have come later, so all
-//! that is found that way some run does. Only whether every schedule ends alike is different, and
-//! when errors are possible a second search without reduction decides it.
+//! An error ends a run, and so cuts short what the other strands would still do. The search lets them
+//! go on while the failed strand stands still: the error could always have come later, so some run
+//! does all that is found that way. Only whether every schedule ends alike is another matter; when
+//! errors are possible, a second search without reduction decides it.
 
 mod bits;
 mod causality;

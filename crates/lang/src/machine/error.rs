@@ -26,8 +26,8 @@ pub enum ErrorKind {
         index: i64,
         length: u32,
     },
-    /// Something was used as what it is not.
-    Unfit {
+    /// A value of another kind than the operation needs.
+    WrongKind {
         wanted: &'static str,
         found: &'static str,
     },
@@ -55,24 +55,19 @@ impl fmt::Display for ErrorKind {
                 f,
                 "index {index} is out of range: the array has {length} elements"
             ),
-            ErrorKind::Unfit { wanted, found } => write!(f, "expected {wanted}, found {found}"),
+            ErrorKind::WrongKind { wanted, found } => write!(f, "expected {wanted}, found {found}"),
             ErrorKind::AssertionFailed => f.write_str("the assertion does not hold"),
             ErrorKind::SetTwice { .. } => f.write_str("this promise is already set"),
-            ErrorKind::AcquiredTwice { lock } => write!(
-                f,
-                "lock `{lock}` is acquired by the strand that holds it already"
-            ),
+            ErrorKind::AcquiredTwice { lock } => {
+                write!(f, "this strand already holds lock `{lock}`")
+            }
             ErrorKind::ReleasedNotHeld { lock } => {
-                write!(
-                    f,
-                    "lock `{lock}` is released by a strand that does not hold it"
-                )
+                write!(f, "this strand does not hold lock `{lock}`")
             }
             ErrorKind::CallsTooDeep => f.write_str("procedure calls are nested too deep"),
-            ErrorKind::StrandsTooDeep => write!(
-                f,
-                "tasks that start tasks are nested more than {MAX_STRAND_DEPTH} deep"
-            ),
+            ErrorKind::StrandsTooDeep => {
+                write!(f, "tasks start tasks more than {MAX_STRAND_DEPTH} deep")
+            }
             ErrorKind::TooManyStrands => {
                 write!(
                     f,

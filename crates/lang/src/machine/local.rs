@@ -144,7 +144,7 @@ fn int_of(value: Value, site: Site) -> Result<i64, (ErrorKind, Site)> {
     match value {
         Value::Int(value) => Ok(value),
         other => Err((
-            ErrorKind::Unfit {
+            ErrorKind::WrongKind {
                 wanted: "a number",
                 found: other.description(),
             },
@@ -154,7 +154,7 @@ fn int_of(value: Value, site: Site) -> Result<i64, (ErrorKind, Site)> {
 }
 
 fn unfit(wanted: Requirement, found: Value) -> ErrorKind {
-    ErrorKind::Unfit {
+    ErrorKind::WrongKind {
         wanted: wanted.description(),
         found: found.description(),
     }
