@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use deadheat_lang::{ExploreOptions, Program, Schedule};
 use deadheat_model::Construct;
 use deadheat_offline::orders::{Orders, all_orders};
-use deadheat_offline::{Engine, graph};
+use deadheat_offline::{graph, zipper};
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
 
 fn orders_of(program: &Program) -> Orders {
@@ -58,7 +58,7 @@ fn each_race_has_a_schedule_that_shows_it() {
             shown += 1;
             let schedule = Schedule::Recorded(race.schedule.clone());
             let run = program.run(&schedule, 10_000).unwrap();
-            let races = graph::check(&run.execution).unwrap().races;
+            let races = graph::check(&run.execution).races;
             let names = &run.execution.names;
             let has_it = races.iter().any(|found| {
                 names.location(found.location) == race.location
@@ -103,7 +103,7 @@ proc main() {
 }";
     let program = Program::parse(source).unwrap();
     let run = program.run(&Schedule::DepthFirst, 1000).unwrap();
-    assert!(graph::check(&run.execution).unwrap().races.is_empty());
+    assert!(graph::check(&run.execution).races.is_empty());
     let orders = orders_of(&program);
     assert_eq!((orders.visited, orders.complete), (1, true));
     assert_eq!(orders.races.len(), 1);
@@ -211,7 +211,7 @@ proc main() {
             Schedule::Random(2),
         ] {
             let run = program.run(&schedule, 1000).unwrap();
-            for engine in [Engine::Zipper, Engine::Graph] {
+            for engine in [&zipper::ENGINE, &graph::ENGINE] {
                 let found = engine.check(&run.execution).unwrap().races.len();
                 assert_eq!(found, races, "{engine:?}, {schedule:?}: {source}");
             }
