@@ -23,6 +23,7 @@ mod recording;
 mod report;
 mod sections;
 mod state;
+mod verified;
 mod witness;
 
 pub use recording::{NotATrace, Recording, writes};
@@ -30,4 +31,5 @@ pub use report::{
     Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };
 pub use state::{Obstacle, State};
+pub use verified::{Judgement, Shown, Verified};
 pub use witness::{Refusal, Witnesses};

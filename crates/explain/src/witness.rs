@@ -18,12 +18,13 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use deadheat_model::{EventNumber, Execution, Witness};
+use deadheat_model::{EventNumber, Execution, Race, Witness};
 use thiserror::Error;
 
 use crate::cut::{Cut, Cuts, recall_writes};
 use crate::recording::{NotATrace, Recording};
 use crate::state::{Obstacle, State};
+use crate::verified::Verified;
 
 /// The place at which a witness is not one.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -50,7 +51,7 @@ pub struct Witnesses<'t> {
 }
 
 impl<'t> Witnesses<'t> {
-    /// Takes a trace in. It is refused if it uses tasks or could not have happened.
+    /// Takes an execution in. It is refused if it could not have happened.
     pub fn new(trace: &'t Execution) -> Result<Witnesses<'t>, NotATrace> {
         let recording = Recording::new(trace)?;
         let cuts = OnceLock::new();
@@ -96,6 +97,12 @@ impl<'t> Witnesses<'t> {
             .map_err(|(event, obstacle)| self.refusal(length(event), event, obstacle))?;
         recall_writes(recording, cut, &then[..then.len().max(2) - 2], &mut state);
         self.go_on(state, length(before), [first, second], &then)
+    }
+
+    /// Turns a witness of a race into a verified one, or says where it fails.
+    pub fn accept(&self, race: &Race, witness: Witness) -> Result<Verified<Witness>, Refusal> {
+        self.verify_witness(race.first.event, race.second.event, &witness)?;
+        Ok(Verified::accepted(witness))
     }
 
     /// Does the rest of a witness, in a state after so many events.

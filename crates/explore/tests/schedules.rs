@@ -33,7 +33,7 @@ fn key(location: String, a: (Site, AccessKind), b: (Site, AccessKind)) -> RaceKe
 }
 
 fn races_of(execution: &Execution) -> BTreeSet<RaceKey> {
-    races_in(&graph::check(execution).unwrap(), execution)
+    races_in(&graph::check(execution), execution)
 }
 
 fn races_in(graph: &Graph, execution: &Execution) -> BTreeSet<RaceKey> {
@@ -94,7 +94,7 @@ fn by_enumeration(program: &Program, max_schedules: u64) -> Option<Truth> {
     let mut errors = BTreeSet::new();
     let mut deadlock = false;
     let complete = enumerate(program, max_schedules, 60, &mut |schedule| {
-        let graph = graph::check(&schedule.execution).unwrap();
+        let graph = graph::check(&schedule.execution);
         races.extend(races_in(&graph, &schedule.execution));
         let graph = canonical_graph(&graph, &schedule.events, &schedule.values);
         let ending = format!("{:?}", schedule.ending);

@@ -5,7 +5,7 @@ use deadheat_explore::{
 };
 use deadheat_lang::{Ending, Program, RecordedSchedule, Schedule};
 use deadheat_model::Construct;
-use deadheat_offline::{Engine, graph};
+use deadheat_offline::{graph, zipper};
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
 
 fn orders_of(program: &Program) -> Exploration {
@@ -62,7 +62,7 @@ fn each_race_has_a_schedule_that_shows_it() {
             shown += 1;
             let schedule = Schedule::Recorded(race.schedule.clone());
             let run = program.run(&schedule, 10_000).unwrap();
-            let races = graph::check(&run.execution).unwrap().races;
+            let races = graph::check(&run.execution).races;
             let names = &run.execution.names;
             let has_it = races.iter().any(|found| {
                 names.location(found.location) == race.location
@@ -138,7 +138,7 @@ proc main() {
 }";
     let program = Program::parse(source).unwrap();
     let run = program.run(&Schedule::DepthFirst, 1000).unwrap();
-    assert!(graph::check(&run.execution).unwrap().races.is_empty());
+    assert!(graph::check(&run.execution).races.is_empty());
     let orders = orders_of(&program);
     assert_eq!((orders.schedules, orders.is_complete()), (1, true));
     assert_eq!(orders.races.len(), 1);
@@ -249,7 +249,7 @@ proc main() {
             Schedule::Random(2),
         ] {
             let run = program.run(&schedule, 1000).unwrap();
-            for engine in [Engine::Zipper, Engine::Graph] {
+            for engine in [&zipper::ENGINE, &graph::ENGINE] {
                 let found = engine.check(&run.execution).unwrap().races.len();
                 assert_eq!(found, races, "{engine:?}, {schedule:?}: {source}");
             }
@@ -283,10 +283,10 @@ fn esp_bags_reports_a_race_that_is_not_there_between_sections_that_do_not_commut
         .iter()
         .map(|&x| run.execution.names.location(x).to_string());
     assert_eq!(names.collect::<Vec<_>>(), ["x"]);
-    assert!(graph::check(&run.execution).unwrap().races.is_empty());
+    assert!(graph::check(&run.execution).races.is_empty());
     let exploration = explore(&program, &Default::default(), |_| {});
     assert!(exploration.is_complete() && exploration.races.is_empty());
-    let refused = Engine::EspBags
+    let refused = deadheat_offline::esp_bags::ENGINE
         .check(&run.execution)
         .unwrap_err()
         .to_string();

@@ -11,23 +11,29 @@ mod analyze;
 mod analyze_guarantee;
 mod analyze_text;
 mod check;
+mod check_guarantee;
+mod check_text;
 mod compare;
 mod drawing;
-mod guarantee;
 mod spelling;
-mod text;
+mod stats;
+mod style;
+
 mod verify;
 
 pub use analyze::{
     AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport, WitnessReport,
 };
-pub use analyze_text::cut;
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     OrdersReport, RaceReport, Shown, WaitingReport,
 };
+pub use check_text::Renderer;
 pub use compare::Comparison;
 pub use drawing::Drawing;
 pub use spelling::Spelling;
-pub use text::Renderer;
+pub use stats::{
+    DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
+};
+pub use style::cut;
 pub use verify::{VerifiedRace, VerifyReport};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_explain::Witnesses;
 use deadheat_model::{Event, EventNumber, Execution, Location, Lock, Op, Race, Site, Strand};
 use deadheat_offline::m2::decide::Budget;
-use deadheat_offline::{Method, Recorded, Wanted};
+use deadheat_offline::threads::eraser;
+use deadheat_offline::{Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace, trace};
 
@@ -38,12 +39,12 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
     tally.races += truth.len() as u64;
     for complete in [None, Some(Budget::of_events(1_000_000))] {
         for all_pairs in [true, false] {
-            let wanted = Wanted {
-                all_pairs,
+            let options = Options {
+                listing: listing(all_pairs),
                 complete,
             };
-            let recorded = Recorded::InMemory(trace);
-            let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+            let recorded = Recording::InMemory(trace);
+            let found = m2::ENGINE.ask(recorded, &options).unwrap();
             for shown in &found.races {
                 let (first, second) = pair(&shown.race);
                 let witness = shown.witness.as_ref().unwrap();
@@ -60,13 +61,13 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
                 return Some(format!("left open: {:?}", found.undecided));
             }
             let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
-            if found.complete && all_pairs {
+            if found.exhaustive && all_pairs {
                 let found: BTreeSet<Pair> = races.iter().map(pair).collect();
                 if found != truth {
                     return Some(format!("{found:?} instead of {truth:?}"));
                 }
             }
-            if found.complete && !all_pairs {
+            if found.exhaustive && !all_pairs {
                 let found = races
                     .iter()
                     .map(|race| (places(trace, pair(race)), race.count));
@@ -80,8 +81,8 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
                 }
             }
             let locations: BTreeSet<_> = races.iter().map(|race| race.location).collect();
-            if all_pairs && !locations.iter().eq(&found.locations) {
-                return Some(format!("{locations:?} are not {:?}", found.locations));
+            if all_pairs && !locations.iter().eq(&found.racy) {
+                return Some(format!("{locations:?} are not {:?}", found.racy));
             }
             if all_pairs && complete.is_none() {
                 let open: BTreeSet<Pair> = found.undecided.iter().map(pair).collect();
@@ -142,17 +143,24 @@ fn what_m2_says_agrees_with_brute_force() {
     println!("{tally:?}");
 }
 
+fn listing(all_pairs: bool) -> Listing {
+    match all_pairs {
+        true => Listing::Pairs,
+        false => Listing::Places,
+    }
+}
+
 /// The pairs of events for which M2 has a witness, each of which the checker accepts.
 fn shown(text: &str) -> BTreeSet<Pair> {
     let trace = trace(text);
     let problem = problem(&trace, &mut Tally::default());
     assert_eq!(problem, None);
-    let wanted = Wanted {
-        all_pairs: true,
+    let options = Options {
+        listing: Listing::Pairs,
         complete: None,
     };
-    let recorded = Recorded::InMemory(&trace);
-    let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+    let recorded = Recording::InMemory(&trace);
+    let found = m2::ENGINE.ask(recorded, &options).unwrap();
     assert!(found.undecided.is_empty());
     found.races.iter().map(|shown| pair(&shown.race)).collect()
 }
@@ -199,10 +207,10 @@ fn very_many_pairs_of_two_places_take_no_longer_than_their_accesses() {
     long.names.sites = vec!["1".to_string()];
     let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
     long.events = (0..1_000_000).map(|n| write(n % 2)).collect();
-    let recorded = Recorded::InMemory(&long);
-    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let recorded = Recording::InMemory(&long);
+    let found = m2::ENGINE.ask(recorded, &Options::default());
     let found = found.unwrap();
-    assert!(found.complete && !found.counted);
+    assert!(found.exhaustive && !found.counted);
     assert_eq!(found.races.len(), 1);
     assert_eq!(pair(&found.races[0].race), (1, 2));
 }
@@ -216,17 +224,17 @@ fn more_pairs_of_places_than_are_kept_are_not_called_all() {
     wide.names.sites = (0..2100).map(|site| site.to_string()).collect();
     let write = |n| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n));
     wide.events = (0..2100).map(write).collect();
-    let recorded = Recorded::InMemory(&wide);
-    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let recorded = Recording::InMemory(&wide);
+    let found = m2::ENGINE.ask(recorded, &Options::default());
     let found = found.unwrap();
-    assert!(!found.complete && !found.counted);
+    assert!(!found.all_listed && !found.counted);
     assert_eq!(found.races.len(), 1_000_000);
-    assert_eq!(found.locations, [Location(0)]);
-    let found = Method::Eraser.analyze(recorded, Wanted::default(), &|_, _| {});
+    assert_eq!(found.racy, [Location(0)]);
+    let found = eraser::ENGINE.ask(recorded, &Options::default());
     let found = found.unwrap();
-    assert!(!found.complete && !found.counted);
+    assert!(!found.all_listed && !found.counted);
     assert!((1_000_000..1_002_100).contains(&found.races.len()));
-    assert_eq!(found.locations, [Location(0)]);
+    assert_eq!(found.racy, [Location(0)]);
 }
 
 /// Very many pairs of places with a fair number of pairs of events each: not all can be counted.
@@ -238,10 +246,10 @@ fn counting_the_pairs_of_very_many_places_ends() {
     wide.names.sites = (0..600).map(|site| site.to_string()).collect();
     let write = |n: u32| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n % 600));
     wide.events = (0..24_000).map(write).collect();
-    let recorded = Recorded::InMemory(&wide);
-    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let recorded = Recording::InMemory(&wide);
+    let found = m2::ENGINE.ask(recorded, &Options::default());
     let found = found.unwrap();
-    assert!(found.complete && !found.counted);
+    assert!(found.exhaustive && !found.counted);
     assert_eq!(found.races.len(), 300 * 300);
     let counts = found.races.iter().map(|shown| shown.race.count);
     let (counted, others): (Vec<u64>, Vec<u64>) = counts.partition(|count| *count > 1);
@@ -270,9 +278,9 @@ fn very_many_sections_are_put_before_one_that_stays_open() {
         push(1, Op::Release(Lock(0)), 1);
     }
     push(1, Op::Write(Location(0)), 1);
-    let recorded = Recorded::InMemory(&long);
-    let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {});
+    let recorded = Recording::InMemory(&long);
+    let found = m2::ENGINE.ask(recorded, &Options::default());
     let found = found.unwrap();
-    assert!(found.complete, "{:?}", found.undecided);
+    assert!(found.exhaustive, "{:?}", found.undecided);
     assert_eq!(pair(&found.races[0].race), (2, 80_004));
 }

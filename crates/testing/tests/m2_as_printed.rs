@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use deadheat_explain::Witnesses;
 use deadheat_model::{Event, EventNumber, Execution, Location, Lock, Op, Site, Strand};
-use deadheat_offline::{Method, Recorded, Wanted};
+use deadheat_offline::{Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{
     FIGURE_1A, FIGURE_1B, FIGURE_6, Shape, on_random_traces, predictable_races, random_trace, trace,
@@ -589,12 +589,12 @@ fn if_every_read_is_looked_at_all_linearisations_are_reorderings() {
 
 /// What the engine says: all races, and each has a witness that is one.
 fn by_engine(trace: &Execution) -> BTreeSet<Pair> {
-    let wanted = Wanted {
-        all_pairs: true,
+    let options = Options {
+        listing: Listing::Pairs,
         complete: None,
     };
-    let recorded = Recorded::InMemory(trace);
-    let found = Method::M2.analyze(recorded, wanted, &|_, _| {}).unwrap();
+    let recorded = Recording::InMemory(trace);
+    let found = m2::ENGINE.ask(recorded, &options).unwrap();
     let witnesses = Witnesses::new(trace).unwrap();
     let races = found.races.iter().map(|shown| {
         let pair = (shown.race.first.event, shown.race.second.event);

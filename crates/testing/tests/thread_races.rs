@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::Witnesses;
 use deadheat_model::{
-    Event, EventNumber, Execution, Location, Lock, Op, Race, ReadKind, Site, Strand,
+    Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, ReadKind, Site, Strand,
 };
 use deadheat_offline::threads::accesses::{Finder, Judged};
 use deadheat_offline::threads::dc::Dc;
@@ -20,8 +20,10 @@ use deadheat_offline::threads::picked::{feed_picked, feed_window};
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::vector_clocks::VectorClocks;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{Driver, Lowering, ThreadEngine};
-use deadheat_offline::{Analysis, Method, Recorded, Wanted};
+use deadheat_offline::threads::{
+    Driver, Lowering, ThreadEngine, dc, eraser, fasttrack, hb, shb, wcp,
+};
+use deadheat_offline::{ENGINES, Engine, Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::definitions::{PartialOrders, Relation, sections};
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace, trace};
@@ -70,20 +72,26 @@ fn differs<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) ->
     (found != expected).then(|| format!("{what}: {found:?} instead of {expected:?}"))
 }
 
-fn analyze(method: Method, trace: &Execution, all_pairs: bool) -> Analysis {
-    let wanted = Wanted {
-        all_pairs,
+fn options(all_pairs: bool) -> Options {
+    Options {
+        listing: match all_pairs {
+            true => Listing::Pairs,
+            false => Listing::Places,
+        },
         complete: None,
-    };
-    let recorded = Recorded::InMemory(trace);
-    method.analyze(recorded, wanted, &|_, _| {}).unwrap()
+    }
+}
+
+fn analyze(engine: &Engine, trace: &Execution, all_pairs: bool) -> Findings {
+    let recording = Recording::InMemory(trace);
+    engine.ask(recording, &options(all_pairs)).unwrap()
 }
 
 fn pair(race: &Race) -> Pair {
     (race.first.event, race.second.event)
 }
 
-fn pairs(analysis: &Analysis) -> BTreeSet<Pair> {
+fn pairs(analysis: &Findings) -> BTreeSet<Pair> {
     analysis
         .races
         .iter()
@@ -132,15 +140,15 @@ fn unordered(
 }
 
 /// The pairs that a method is defined to find.
-fn defined(method: Method, trace: &Execution) -> BTreeSet<Pair> {
+fn defined(engine: &Engine, trace: &Execution) -> BTreeSet<Pair> {
     let fixed = |order: Relation| unordered(trace, |_, _| order.clone());
     let orders = PartialOrders::new(&trace.events);
-    match method {
-        Method::Hb | Method::FastTrack => fixed(orders.happens_before()),
-        Method::Shb => unordered(trace, |orders, checked| orders.schedulable(Some(checked))),
-        Method::Wcp => fixed(orders.weakly_causally_precedes()),
-        Method::Dc => fixed(orders.doesnt_commute()),
-        Method::M2 | Method::Eraser => unreachable!("no order"),
+    match engine.name {
+        "hb" | "fasttrack" => fixed(orders.happens_before()),
+        "shb" => unordered(trace, |orders, checked| orders.schedulable(Some(checked))),
+        "wcp" => fixed(orders.weakly_causally_precedes()),
+        "dc" => fixed(orders.doesnt_commute()),
+        _ => unreachable!("no order"),
     }
 }
 
@@ -155,7 +163,7 @@ fn is_described(trace: &Execution, race: &Race) -> bool {
 }
 
 /// What is wrong with a list of races, by places, of which these are all.
-fn wrong_by_places(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
+fn wrong_by_places(trace: &Execution, found: &Findings, all: &BTreeSet<Pair>) -> Option<String> {
     let mut expected: BTreeMap<Places, u64> = BTreeMap::new();
     for &pair in all {
         *expected.entry(places(trace, pair)).or_default() += 1;
@@ -175,7 +183,7 @@ fn wrong_by_places(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) ->
 }
 
 /// What is wrong with all races that are listed, or with what is said of them.
-fn wrong_in_any_list(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
+fn wrong_in_any_list(trace: &Execution, found: &Findings, all: &BTreeSet<Pair>) -> Option<String> {
     let races = || found.races.iter().map(|shown| &shown.race);
     if let Some(race) = races().find(|race| !is_described(trace, race)) {
         return Some(format!("{race:?} is something else"));
@@ -183,21 +191,21 @@ fn wrong_in_any_list(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) 
     if !races().is_sorted_by_key(|race| (race.second.event, race.first.event)) {
         return Some("the order of the list".to_string());
     }
-    if !found.complete || !found.counted {
+    if !found.all_listed || !found.counted {
         return Some("said not to be complete".to_string());
     }
     let racy = locations(trace, all).into_iter().collect::<Vec<_>>();
-    differs("locations", &found.locations, &racy)
+    differs("locations", &found.racy, &racy)
 }
 
 #[test]
 fn methods_that_are_orders_report_exactly_what_these_leave_unordered() {
     let (races, together) = (Cell::new(0), Cell::new(0));
     let trials = compare(1, 40, |trace| {
-        for method in [Method::Hb, Method::FastTrack, Method::Shb, Method::Wcp] {
-            let expected = defined(method, trace);
-            let name = method.name();
-            let all = analyze(method, trace, true);
+        for engine in [&hb::ENGINE, &fasttrack::ENGINE, &shb::ENGINE, &wcp::ENGINE] {
+            let expected = defined(engine, trace);
+            let name = engine.name;
+            let all = analyze(engine, trace, true);
             let wrong = differs(name, pairs(&all), expected.clone())
                 .or_else(|| differs(name, all.races.len(), expected.len()))
                 .or_else(|| {
@@ -207,7 +215,7 @@ fn methods_that_are_orders_report_exactly_what_these_leave_unordered() {
                         .then(|| "counts".into())
                 })
                 .or_else(|| wrong_in_any_list(trace, &all, &expected));
-            let by_places = analyze(method, trace, false);
+            let by_places = analyze(engine, trace, false);
             let wrong = wrong.or_else(|| wrong_by_places(trace, &by_places, &expected));
             if wrong.is_some() {
                 return wrong.map(|wrong| format!("{name}: {wrong}"));
@@ -230,8 +238,8 @@ fn hb_and_fasttrack_say_the_same() {
     // Besides: longer than the definitions can be computed for.
     compare(2, 300, |trace| {
         for all_pairs in [true, false] {
-            let [hb, fasttrack] = [Method::Hb, Method::FastTrack]
-                .map(|method| format!("{:?}", analyze(method, trace, all_pairs)));
+            let [hb, fasttrack] = [&hb::ENGINE, &fasttrack::ENGINE]
+                .map(|engine| format!("{:?}", analyze(engine, trace, all_pairs)));
             if hb != fasttrack {
                 return Some(format!("{hb} or {fasttrack}"));
             }
@@ -266,19 +274,19 @@ fn epochs_and_clocks_find_exactly_the_locations_that_race() {
     let (racy, quiet) = (Cell::new(0), Cell::new(0));
     let trials = compare(3, 40, |trace| {
         let found = [
-            (Method::Hb, found_first::<Hb>(trace)),
-            (Method::Shb, found_first::<Shb>(trace)),
-            (Method::Wcp, found_first::<Wcp>(trace)),
-            (Method::Dc, found_first::<Dc>(trace)),
+            (&hb::ENGINE, found_first::<Hb>(trace)),
+            (&shb::ENGINE, found_first::<Shb>(trace)),
+            (&wcp::ENGINE, found_first::<Wcp>(trace)),
+            (&dc::ENGINE, found_first::<Dc>(trace)),
         ];
-        for (method, [epochs, clocks]) in found {
-            let expected = locations(trace, &defined(method, trace));
+        for (engine, [epochs, clocks]) in found {
+            let expected = locations(trace, &defined(engine, trace));
             racy.set(racy.get() + expected.len());
             quiet.set(quiet.get() + trace.names.locations.len() - expected.len());
             let wrong = differs("epochs", epochs, expected.clone())
                 .or_else(|| differs("clocks", clocks, expected));
             if let Some(wrong) = wrong {
-                return Some(format!("{}: {wrong}", method.name()));
+                return Some(format!("{}: {wrong}", engine.name));
             }
         }
         None
@@ -309,7 +317,7 @@ fn what_is_not_exposed_does_not_race_and_what_is_not_shared_does_not_matter() {
         let exposed = fed(trace, Exposure::new(&trace.names)).finish();
         let (shared, exposed) = (set(&exposed.shared), set(&exposed.exposed));
         let truth: BTreeSet<Pair> = predictable_races(trace).unwrap().into_keys().collect();
-        let by_dc = defined(Method::Dc, trace);
+        let by_dc = defined(&dc::ENGINE, trace);
         for (what, pairs) in [("dc", &by_dc), ("brute force", &truth)] {
             let racy = locations(trace, pairs);
             if !racy.is_subset(&exposed) {
@@ -377,12 +385,19 @@ fn what_methods_promise_holds_by_brute_force() {
     let (real, unreal, only_m2) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let trials = compare(5, 16, |trace| {
         let truth: BTreeSet<Pair> = predictable_races(trace).unwrap().into_keys().collect();
-        let [hb, shb, wcp, dc, m2] = [Method::Hb, Method::Shb, Method::Wcp, Method::Dc, Method::M2]
-            .map(|method| analyze(method, trace, true));
-        let racy = Pairs::new(all_locations(trace), usize::MAX);
+        let [hb, shb, wcp, dc, m2] = [
+            &hb::ENGINE,
+            &shb::ENGINE,
+            &wcp::ENGINE,
+            &dc::ENGINE,
+            &m2::ENGINE,
+        ]
+        .map(|engine| analyze(engine, trace, true));
+        let racy = Pairs::new(all_locations(trace), Listing::Pairs, usize::MAX);
         let judged: Judged<Dc, _> = Judged::new(&trace.names, racy);
-        let unvindicated = fed(trace, judged).history.found().races;
-        let unvindicated: BTreeSet<Pair> = unvindicated.iter().map(pair).collect();
+        let unvindicated = fed(trace, judged).history.found(0).races;
+        let unvindicated = unvindicated.iter().map(|found| pair(&found.race));
+        let unvindicated: BTreeSet<Pair> = unvindicated.collect();
         let witnesses = Witnesses::new(trace).unwrap();
         for shown in dc.races.iter().chain(&m2.races) {
             let (a, b) = pair(&shown.race);
@@ -416,7 +431,7 @@ fn what_methods_promise_holds_by_brute_force() {
             .into_iter()
             .find(|(_, few, many)| !few.is_subset(many));
         let wrong = wrong.map(|(what, few, many)| format!("{what}: {few:?} in {many:?}"));
-        let by_places = analyze(Method::Hb, trace, false).races;
+        let by_places = analyze(&hb::ENGINE, trace, false).races;
         let listed = by_places.first().map(|shown| pair(&shown.race));
         let is_first = listed.is_none_or(|listed| first(&hb).contains(&listed));
         wrong.or_else(|| (!is_first).then(|| format!("{listed:?} is not hb's first")))
@@ -509,7 +524,7 @@ fn eraser_is_that_of_the_paper_where_two_accesses_have_no_lock_in_common() {
         warnings.set(warnings.get() + warned.len());
         let shown = locations(trace, &unprotected).len();
         pairwise.set(pairwise.get() + warned.len() - shown);
-        let found = analyze(Method::Eraser, trace, false);
+        let found = analyze(&eraser::ENGINE, trace, false);
         wrong.or_else(|| wrong_by_places(trace, &found, &unprotected))
     });
     println!(
@@ -576,14 +591,10 @@ fn a_trace_on_disk_is_judged_as_one_in_memory() {
         deadheat_trace::save(&path, &trace).unwrap();
         let source = deadheat_trace::open(&path).unwrap();
         let all_pairs = number % 2 == 1;
-        for method in Method::ALL {
-            let wanted = Wanted {
-                all_pairs,
-                complete: None,
-            };
-            let on_disk = method.analyze(Recorded::OnDisk(&source), wanted, &|_, _| {});
-            let in_memory = analyze(method, &trace, all_pairs);
-            let name = method.name();
+        for engine in ENGINES.into_iter().filter(|engine| !engine.in_memory) {
+            let on_disk = engine.ask(Recording::OnDisk(&source), &options(all_pairs));
+            let in_memory = analyze(engine, &trace, all_pairs);
+            let name = engine.name;
             assert!(!in_memory.races.is_empty() || number < 40, "{name}");
             let texts = [in_memory, on_disk.unwrap()].map(|found| format!("{found:?}"));
             assert_eq!(texts[0], texts[1], "{name}, trace {number}");
@@ -623,23 +634,24 @@ fn much_to_compare() -> Execution {
 #[test]
 fn finding_the_locations_first_changes_nothing() {
     fn at_once<O: PartialOrder>(trace: &Execution) -> String {
-        let pairs = Pairs::new(all_locations(trace), 1);
+        let pairs = Pairs::new(all_locations(trace), Listing::Places, 1);
         let judged: Judged<O, _> = Judged::new(&trace.names, pairs);
-        let found = fed(trace, judged).history.found();
-        assert!(!found.races.is_empty() && found.locations.len() < 100);
-        format!("{:?} {:?}", found.races, found.locations)
+        let found = fed(trace, judged).history.found(0);
+        assert!(!found.races.is_empty() && found.racy.len() < 100);
+        let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
+        format!("{races:?} {:?}", found.racy)
     }
     let trace = much_to_compare();
-    for (method, expected) in [
-        (Method::Hb, at_once::<Hb>(&trace)),
-        (Method::FastTrack, at_once::<Hb>(&trace)),
-        (Method::Shb, at_once::<Shb>(&trace)),
-        (Method::Wcp, at_once::<Wcp>(&trace)),
+    for (engine, expected) in [
+        (&hb::ENGINE, at_once::<Hb>(&trace)),
+        (&fasttrack::ENGINE, at_once::<Hb>(&trace)),
+        (&shb::ENGINE, at_once::<Shb>(&trace)),
+        (&wcp::ENGINE, at_once::<Wcp>(&trace)),
     ] {
-        let found = analyze(method, &trace, false);
+        let found = analyze(engine, &trace, false);
         let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
-        let found = format!("{races:?} {:?}", found.locations);
-        assert!(found == expected, "{}", method.name());
+        let found = format!("{races:?} {:?}", found.racy);
+        assert!(found == expected, "{}", engine.name);
     }
 }
 
@@ -649,12 +661,17 @@ fn finding_the_locations_first_changes_nothing() {
 fn feeding_by_windows_is_feeding_at_once() {
     let trace = long_trace(70_000);
     let only = FixedBitSet::from_iter((0..40).filter(|x| x % 3 > 0));
-    let judged = || Judged::<Hb, _>::new(&trace.names, Pairs::new(only.clone(), usize::MAX));
+    let judged = || {
+        Judged::<Hb, _>::new(
+            &trace.names,
+            Pairs::new(only.clone(), Listing::Pairs, usize::MAX),
+        )
+    };
     let at_once = {
         let mut driver = Driver::new(&trace.names, Lowering::Preserved);
         let mut judged = judged();
         feed_picked(&trace.events, &only, &mut driver, &mut judged, |_| {}).unwrap();
-        judged.history.found()
+        judged.history.found(0)
     };
     for length in [1, 777, 1 << 16] {
         let mut driver = Driver::new(&trace.names, Lowering::Preserved);
@@ -664,7 +681,7 @@ fn feeding_by_windows_is_feeding_at_once() {
             feed_window(window, next, &only, &mut driver, &mut judged).unwrap();
             next += window.len() as EventNumber;
         }
-        let found = judged.history.found();
+        let found = judged.history.found(0);
         assert!(!found.races.is_empty());
         assert_eq!(format!("{found:?}"), format!("{at_once:?}"));
     }

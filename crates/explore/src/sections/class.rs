@@ -9,7 +9,7 @@ use deadheat_model::{AccessKind, Event, Location, Op, Strand};
 use deadheat_offline::ComputationGraph;
 use deadheat_offline::graph::{self, MAX_NODES};
 use deadheat_offline::pairs::{Group, Node};
-use deadheat_offline::{Engine, EngineError};
+use deadheat_offline::{Engine, EngineError, zipper};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,7 +39,18 @@ pub(super) struct Class<'r> {
 impl Class<'_> {
     pub(super) fn of(run: &Run) -> Result<Class<'_>, EngineError> {
         let execution = &run.execution;
-        let mut graph = ComputationGraph::new(execution, Engine::Zipper, MAX_NODES, |_| true)?;
+        for (event, number) in execution.events.iter().zip(1..) {
+            let construct = event.op().construct();
+            if let Some(construct) = construct.filter(|&c| !zipper::ENGINE.orders(c)) {
+                return Err(EngineError::CannotOrder {
+                    engine: zipper::ENGINE.name,
+                    number,
+                    construct,
+                    instead: Engine::fitting(&[construct]).name,
+                });
+            }
+        }
+        let mut graph = ComputationGraph::new(execution, MAX_NODES, |_| true);
         let accesses = std::mem::take(&mut graph.accesses);
         let sections: Vec<(Node, Node)> = graph.sections().collect();
         let conflicts = conflicts(&graph, &accesses);

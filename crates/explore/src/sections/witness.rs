@@ -105,7 +105,7 @@ impl Races<'_> {
         let recorded = Schedule::Recorded(schedule.clone());
         let run = self.program.run(&recorded, self.max_steps).ok()?;
         let names = &run.execution.names;
-        let races = graph::check(&run.execution).ok()?.races;
+        let races = graph::check(&run.execution).races;
         let race = races.iter().find(|race| self::key(race, names) == *key)?;
         let mut number = |strand| Strand(strands.number(&names.strand_path(strand)));
         let mut access = |access: &RacingAccess| PossibleAccess {

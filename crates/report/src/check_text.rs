@@ -7,7 +7,7 @@ use deadheat_lang::Diagnostics;
 use deadheat_model::{AccessKind, SourcePosition};
 
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
-use crate::guarantee::{counted, grouped};
+use crate::style::{counted, grouped};
 
 /// How many races are shown with their source; the rest are counted.
 const MAX_SHOWN: usize = 50;
@@ -126,7 +126,7 @@ impl<'s> Renderer<'s> {
             .filter(|race| !shown(&race.first, &race.second, &race.location));
         let hidden = others.clone().count().saturating_sub(MAX_SHOWN) as u64;
         for race in others.take(MAX_SHOWN) {
-            let elsewhere = ", in another schedule";
+            let elsewhere = " (in another schedule)";
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.elements(schedule_note(&race.schedule)));
         }
@@ -135,7 +135,7 @@ impl<'s> Renderer<'s> {
             *text += &format!("{hidden} in other schedules not shown; --json has them\n\n");
         }
         if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
-            let group = self.deadlock("nobody can go on, in another schedule", &found.what);
+            let group = self.deadlock("nobody can go on (in another schedule)", &found.what);
             self.add(text, group.elements(schedule_note(&found.schedule)));
         }
         let here = report.error.as_ref().map(|error| error.position);
@@ -143,7 +143,7 @@ impl<'s> Renderer<'s> {
         let errors = errors.filter(|found| Some(found.what.position) != here);
         for found in errors.take(MAX_SHOWN) {
             let error = &found.what;
-            let title = format!("{}, in another schedule", error.message);
+            let title = format!("{} (in another schedule)", error.message);
             let group = self.error(title, error);
             self.add(text, group.elements(schedule_note(&found.schedule)));
         }
@@ -156,20 +156,7 @@ impl<'s> Renderer<'s> {
         second: &AccessReport,
         more: &str,
     ) -> Group<'_> {
-        let done = |access: &AccessReport| match access.access {
-            AccessKind::Read => "read ",
-            AccessKind::Write => "written ",
-        };
-        let again = match first.access == second.access {
-            true => "",
-            false => done(second),
-        };
-        let title = format!(
-            "`{location}` is {}by {} and {again}by {} in no order{more}",
-            done(first),
-            first.task,
-            second.task
-        );
+        let title = format!("{}{more}", at_the_same_time(location, first, second));
         let mark = |access: &AccessReport| {
             let label = format!("{} by {}", access.access, access.task);
             self.mark(AnnotationKind::Primary, range(access.position), &label)
@@ -195,7 +182,7 @@ impl<'s> Renderer<'s> {
         if let Some(first) = error.first_set {
             marks.push(self.mark(AnnotationKind::Context, range(first), "set first here"));
         }
-        let title = Level::ERROR.primary_title(title);
+        let title = named("failure").primary_title(title);
         self.group(Group::with_title(title), marks)
     }
 
@@ -242,6 +229,31 @@ impl<'s> Renderer<'s> {
     }
 }
 
+/// What is wrong, in a sentence.
+fn at_the_same_time(location: &str, first: &AccessReport, second: &AccessReport) -> String {
+    match (first.access, second.access) {
+        (AccessKind::Write, AccessKind::Read) => {
+            format!(
+                "{} can write `{location}` while {} reads it",
+                first.task, second.task
+            )
+        }
+        (AccessKind::Read, AccessKind::Write) => {
+            format!(
+                "{} can write `{location}` while {} reads it",
+                second.task, first.task
+            )
+        }
+        (_, _) => {
+            let (a, b) = match first.task <= second.task {
+                true => (&first.task, &second.task),
+                false => (&second.task, &first.task),
+            };
+            format!("{a} and {b} can write `{location}` at the same time")
+        }
+    }
+}
+
 /// The level of a finding, by what it is called.
 fn named(name: &'static str) -> Level<'static> {
     Level::ERROR.with_name(Some(name))
@@ -257,12 +269,8 @@ fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'stat
     if schedule.is_empty() {
         return None;
     }
-    let turns = schedule.iter().map(|turn| match turn.split_once(' ') {
-        Some((task, steps)) => format!("{task} ×{steps}"),
-        None => turn.clone(),
-    });
-    let turns = shortened(&turns.collect::<Vec<_>>());
-    let note = format!("for example, step by step: {turns}");
+    let turns = shortened(schedule);
+    let note = format!("for example, by the schedule: {turns}");
     Some(Level::NOTE.message(note))
 }
 

@@ -5,6 +5,7 @@ use deadheat_lang::{Ending, Run};
 use deadheat_model::{Construct, Op};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
+use crate::style::{counted, grouped, listed};
 
 /// What is proven by a run, its races and an exploration if there was one.
 pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
@@ -181,48 +182,4 @@ fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String 
     });
     let colon = if words.is_empty() { "" } else { ": " };
     format!("{}{colon}{}; no locks", words.join(", "), counts.join(", "))
-}
-
-/// `a`, `a and b`, `a, b and c`.
-pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.split_last() {
-        Some((last, [])) => last.to_string(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-pub(crate) fn counted(n: u64, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{} {what}s", grouped(n)),
-    }
-}
-
-/// A number with its thousands set apart.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn thousands_are_set_apart() {
-        let texts = [0, 1, 12, 999, 1000, 12288, 1234567].map(|n| super::counted(n, "task"));
-        let expected = ["0", "1", "12", "999", "1,000", "12,288", "1,234,567"];
-        for (text, number) in texts.iter().zip(expected) {
-            assert_eq!(text.split(' ').next(), Some(number));
-        }
-        assert_eq!(texts[1], "1 task");
-        assert_eq!(texts[2], "12 tasks");
-    }
 }
