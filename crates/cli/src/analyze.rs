@@ -1,13 +1,12 @@
 //! `deadheat analyze`: which races does a recorded run show, or promise?
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use deadheat::report::{AnalyzeReport, Comparison};
 use deadheat::{
-    Analysis, AnalyzeError, AnalyzeOptions, Budget, ENGINES, Engine, Listing, engine_help,
+    Analysis, AnalyzeError, AnalyzeOptions, Budget, ENGINES, EngineChoice, Listing, engine_help,
 };
 
 use crate::files::{of, of_trace, open_trace};
@@ -30,7 +29,7 @@ pub struct Arguments {
     /// What judges them, one engine or several, or all; the strongest that can judge the trace unless
     /// given
     #[arg(long = "engine", value_name = "NAME,…")]
-    engines: Option<Engines>,
+    engines: Option<EngineChoice>,
 
     /// Which races are listed
     #[arg(long, value_name = "WHICH", default_value = "first")]
@@ -41,12 +40,12 @@ pub struct Arguments {
     complete: bool,
 
     /// Stop --complete after so many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadheat::seconds)]
     #[arg(requires = "complete")]
     budget_time: Duration,
 
     /// How much memory --complete may take for each pair of places: bytes, or with K, M, G, T
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = deadheat::size)]
     #[arg(requires = "complete")]
     budget_memory: u64,
 
@@ -79,74 +78,12 @@ fn help() -> String {
     )
 }
 
-/// The engines to be asked, in this order.
-#[derive(Clone)]
-enum Engines {
-    /// All that can judge the trace.
-    All,
-    These(Vec<&'static Engine>),
-}
-
-impl FromStr for Engines {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Engines, String> {
-        let mut engines: Vec<&'static Engine> = Vec::new();
-        for name in text.split(',').map(str::trim) {
-            if name == "all" {
-                return Ok(Engines::All);
-            }
-            let engine = engine_named(name)?;
-            if engines.iter().all(|known| known.name != engine.name) {
-                engines.push(engine);
-            }
-        }
-        Ok(Engines::These(engines))
-    }
-}
-
-/// The engine of a name, or what there is.
-pub fn engine_named(name: &str) -> Result<&'static Engine, String> {
-    Engine::named(name).ok_or_else(|| {
-        let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
-        format!(
-            "there is no engine `{name}`; there are {}",
-            names.join(", ")
-        )
-    })
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Pairs {
     /// One pair of events for each pair of places
     First,
     /// All pairs of events
     All,
-}
-
-/// A number of seconds: `60` or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
-    match seconds {
-        Some(Ok(seconds)) => Ok(seconds),
-        _ => Err("expected a number of seconds, such as 60 or 0.5".to_string()),
-    }
-}
-
-/// A number of bytes: `4096`, `512M`, `2G`.
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => Some(0),
-        "K" | "KB" | "KIB" => Some(10),
-        "M" | "MB" | "MIB" => Some(20),
-        "G" | "GB" | "GIB" => Some(30),
-        "T" | "TB" | "TIB" => Some(40),
-        _ => None,
-    };
-    let bytes = unit.zip(digits.parse::<u64>().ok());
-    let bytes = bytes.and_then(|(shift, number)| number.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "expected a number of bytes, such as 4096, 512M or 2G".to_string())
 }
 
 /// Asks the engines about each trace; gives the worst status.
@@ -186,7 +123,7 @@ fn verdict(arguments: &Arguments, analysis: &Analysis) -> Status {
             FailOn::Deadlock | FailOn::Error => false,
         })
     };
-    let asked_by_name = matches!(arguments.engines, Some(Engines::These(_)));
+    let asked_by_name = matches!(arguments.engines, Some(EngineChoice::These(_)));
     let failed = analysis.reports.is_empty() || asked_by_name && !analysis.failures.is_empty();
     Status::found(analysis.reports.iter().any(fails)).unless(!failed)
 }
@@ -210,8 +147,8 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
     let options = AnalyzeOptions {
         engines: match &arguments.engines {
             None => Vec::new(),
-            Some(Engines::All) => ENGINES.to_vec(),
-            Some(Engines::These(engines)) => engines.clone(),
+            Some(EngineChoice::All) => ENGINES.to_vec(),
+            Some(EngineChoice::These(engines)) => engines.clone(),
         },
         listing: match arguments.pairs {
             Pairs::First => Listing::Places,
@@ -227,7 +164,7 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
         _ => of(path, error),
     })?;
     // Of all engines, those that can order what the trace uses are meant.
-    if !matches!(arguments.engines, Some(Engines::All)) {
+    if !matches!(arguments.engines, Some(EngineChoice::All)) {
         let failures = analysis.failures.iter();
         failures.for_each(|failure| complain_of(of(path, failure)));
     }

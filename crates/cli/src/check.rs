@@ -1,16 +1,16 @@
 //! `deadheat check`: is this `.tp` program safe?
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use deadheat::lang::Schedule;
 use deadheat::lang::syntax::MAX_SOURCE_BYTES;
 use deadheat::report::CheckReport;
-use deadheat::{CheckError, CheckOptions, Checked, PictureFormat, check, engine_help, trace};
+use deadheat::{
+    CheckError, CheckOptions, Checked, PictureFormat, ScheduleChoice, check, engine_help,
+    engine_named, trace,
+};
 
-use crate::analyze::engine_named;
 use crate::files::{of, read, write};
 use crate::output::{Delivery, complain, complain_of};
 use crate::progress::Progress;
@@ -34,7 +34,7 @@ pub struct Arguments {
 
     /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
     #[arg(long, value_name = "HOW", default_value = "depth-first")]
-    schedule: ScheduleArgument,
+    schedule: ScheduleChoice,
 
     /// Visit every schedule, and tell which races, deadlocks and errors are possible
     #[arg(long)]
@@ -66,8 +66,8 @@ pub struct Arguments {
     save_schedule: Option<PathBuf>,
 
     /// Draw the run's computation graph, its races marked, to FILE: .svg or .dot
-    #[arg(long, value_name = "FILE")]
-    graph: Option<Picture>,
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    graph: Option<PathBuf>,
 
     /// What makes the exit status 1
     #[arg(
@@ -100,50 +100,14 @@ fn help() -> String {
 /// How many bytes of a schedule are read.
 const MAX_SCHEDULE_BYTES: usize = 256 << 20;
 
+/// The name of a picture, which says what it is.
+fn picture(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    PictureFormat::of_name(&path).map(|_| path)
+}
+
 fn engine_name(name: &str) -> Result<&'static str, String> {
     engine_named(name).map(|engine| engine.name)
-}
-
-/// `depth-first`, `random:SEED` or `trace:FILE`.
-#[derive(Clone)]
-enum ScheduleArgument {
-    DepthFirst,
-    Random(u64),
-    Trace(PathBuf),
-}
-
-impl FromStr for ScheduleArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ScheduleArgument, String> {
-        match text.split_once(':') {
-            None if text == "depth-first" => Ok(ScheduleArgument::DepthFirst),
-            Some(("random", seed)) => match seed.parse() {
-                Ok(seed) => Ok(ScheduleArgument::Random(seed)),
-                Err(_) => Err(format!(
-                    "the seed `{seed}` is not a number from 0 to 2^64-1"
-                )),
-            },
-            Some(("trace", file)) if !file.is_empty() => Ok(ScheduleArgument::Trace(file.into())),
-            _ => Err("expected depth-first, random:SEED or trace:FILE".to_string()),
-        }
-    }
-}
-
-/// Where a picture goes, and what it is.
-#[derive(Clone)]
-struct Picture(PathBuf, PictureFormat);
-
-impl FromStr for Picture {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Picture, String> {
-        match Path::new(text).extension().and_then(OsStr::to_str) {
-            Some("svg") => Ok(Picture(text.into(), PictureFormat::Svg)),
-            Some("dot") => Ok(Picture(text.into(), PictureFormat::Dot)),
-            _ => Err("the file's name must end in .svg or .dot".to_string()),
-        }
-    }
 }
 
 /// What of the options cannot go together.
@@ -200,16 +164,16 @@ fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
 }
 
 fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
-    let complaint = |error: &dyn std::fmt::Display| format!("\x1b[1;31merror\x1b[0m: {error}\n");
-    let source = read(path, MAX_SOURCE_BYTES).map_err(|error| complaint(&error))?;
+    let complaint = |error: String| format!("\x1b[1;31merror\x1b[0m: {error}\n");
+    let source = read(path, MAX_SOURCE_BYTES).map_err(complaint)?;
     let (schedule, schedule_path) = match &arguments.schedule {
-        ScheduleArgument::DepthFirst => (Schedule::DepthFirst, path),
-        ScheduleArgument::Random(seed) => (Schedule::Random(*seed), path),
-        ScheduleArgument::Trace(file) => {
-            let text = read(file, MAX_SCHEDULE_BYTES).map_err(|error| complaint(&error))?;
+        ScheduleChoice::DepthFirst => (Schedule::DepthFirst, path),
+        ScheduleChoice::Random(seed) => (Schedule::Random(*seed), path),
+        ScheduleChoice::Trace(file) => {
+            let text = read(file, MAX_SCHEDULE_BYTES).map_err(complaint)?;
             let recorded = text.parse();
             let recorded = recorded.map_err(|error: deadheat::lang::NotASchedule| {
-                complaint(&format!("`{}`, {error}", file.display()))
+                complaint(format!("`{}`, {error}", file.display()))
             })?;
             (Schedule::Recorded(recorded), file.as_path())
         }
@@ -226,30 +190,27 @@ fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
     let checked = check(&name, &source, &options, &|step| progress.show(step));
     checked.map_err(|error| match &error {
         CheckError::NotAProgram(shown) => shown.clone(),
-        CheckError::CannotFollow(error) => complaint(&format!(
+        CheckError::CannotFollow(error) => complaint(format!(
             "`{}` cannot be followed: {error}",
             schedule_path.display()
         )),
-        CheckError::CannotOrder { .. } => complaint(&format!("`{name}`, {error}")),
-        CheckError::Engine(error) => complaint(&of(path, error)),
+        CheckError::CannotOrder { .. } => complaint(format!("`{name}`, {error}")),
+        CheckError::Engine(error) => complaint(of(path, error)),
     })
 }
 
 /// Writes what else was asked for. That it fails does not take the verdict with it.
 fn side_outputs(arguments: &Arguments, checked: &Checked) -> bool {
-    let schedule = arguments.save_schedule.as_ref().map(|path| {
-        let written = write(path, &checked.schedule());
-        written.map_err(|error| error.to_string())
-    });
+    let schedule = arguments.save_schedule.as_ref();
+    let schedule = schedule.map(|path| write(path, &checked.schedule()));
     let record = arguments.record.as_ref().map(|path| {
         let saved = trace::save(path, checked.execution());
         saved.map_err(|error| error.to_string())
     });
-    let graph = arguments.graph.as_ref().map(|Picture(path, format)| {
-        let drawn = checked.draw(*format);
-        let drawn =
-            drawn.map_err(|error| format!("`{}` cannot be drawn: {error}", path.display()))?;
-        write(path, &drawn).map_err(|error| error.to_string())
+    let graph = arguments.graph.as_ref().map(|path| {
+        let cannot = |error| format!("`{}` cannot be drawn: {error}", path.display());
+        let drawn = checked.draw(path).map_err(cannot)?;
+        write(path, &drawn)
     });
     let mut delivered = true;
     for result in [schedule, record, graph].into_iter().flatten() {

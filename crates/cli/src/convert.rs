@@ -6,7 +6,6 @@ use clap::Args;
 use deadheat::trace::{self, Format, TraceError};
 
 use crate::files::{of_trace, open_trace};
-use crate::output::complain_of;
 use crate::progress::Progress;
 use crate::status::Status;
 
@@ -34,17 +33,7 @@ Examples:
   deadheat convert crashed.dht whole.dht     # what is left of a recording that broke off";
 
 /// Converts.
-pub fn run(arguments: &Arguments, quiet: bool) -> Status {
-    match convert(arguments, quiet) {
-        Ok(()) => Status::Clean,
-        Err(failure) => {
-            complain_of(failure);
-            Status::Bad
-        }
-    }
-}
-
-fn convert(arguments: &Arguments, quiet: bool) -> Result<(), String> {
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     // Told before a large input is opened.
     if Format::of_name(&arguments.output).is_none() {
         let path = arguments.output.clone();
@@ -55,5 +44,6 @@ fn convert(arguments: &Arguments, quiet: bool) -> Result<(), String> {
     let converted = trace::convert(&source, &arguments.output, |done| {
         progress.show(deadheat::Step::Reading(done));
     });
-    converted.map_err(|error| of_trace(&arguments.input, &error))
+    converted.map_err(|error| of_trace(&arguments.input, &error))?;
+    Ok(Status::Clean)
 }

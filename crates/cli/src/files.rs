@@ -2,40 +2,15 @@
 
 use std::fs;
 use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat::trace::{self, Source, TraceError};
-use thiserror::Error;
 
 use crate::output::warn_of;
 
-/// Why a file could not be read or written.
-#[derive(Debug, Error)]
-pub enum FileError {
-    #[error("cannot read `{}`: {error}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("cannot write `{}`: {error}", path.display())]
-    Unwritable {
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    #[error("`{}` is not text: byte {at} (line {line}) is not UTF-8", path.display())]
-    NotText {
-        path: PathBuf,
-        at: usize,
-        line: usize,
-    },
-}
-
 /// Reads a file, or standard input, and no more of it than `most` bytes and one.
-pub fn read(path: &Path, most: usize) -> Result<String, FileError> {
-    let unreadable = |error| FileError::Unreadable {
-        path: path.into(),
-        error,
-    };
+pub fn read(path: &Path, most: usize) -> Result<String, String> {
+    let unreadable = |error| format!("cannot read `{}`: {error}", path.display());
     let mut bytes = Vec::new();
     let reader: &mut dyn Read = match path == Path::new("-") {
         true => &mut std::io::stdin(),
@@ -46,17 +21,21 @@ pub fn read(path: &Path, most: usize) -> Result<String, FileError> {
     reader.read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let before = error.as_bytes()[..at].iter();
-        FileError::NotText {
-            path: path.into(),
-            at: at + 1,
-            line: before.filter(|b| **b == b'\n').count() + 1,
-        }
+        let line = error.as_bytes()[..at]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count()
+            + 1;
+        let path = path.display();
+        format!(
+            "`{path}` is not text: byte {} (line {line}) is not UTF-8",
+            at + 1
+        )
     })
 }
 
 /// Writes a file.
-pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
     write_with(path, |file| file.write_all(text.as_bytes()))
 }
 
@@ -64,16 +43,13 @@ pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
 pub fn write_with(
     path: &Path,
     pieces: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), FileError> {
+) -> Result<(), String> {
     let written = fs::File::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
         pieces(&mut file)?;
         file.flush()
     });
-    written.map_err(|error| FileError::Unwritable {
-        path: path.into(),
-        error,
-    })
+    written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
 /// Opens a trace, and says so if some of it is lost.

@@ -13,6 +13,7 @@ mod verify;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use status::Status;
 
 /// Finds races: can this program, on this input, go wrong under any schedule?
 #[derive(Parser)]
@@ -46,9 +47,17 @@ fn main() -> ExitCode {
     let status = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, quiet),
-        Command::Verify(verify) => verify::run(&verify, quiet),
-        Command::Convert(convert) => convert::run(&convert, quiet),
+        Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
+        Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),
     };
     status.into()
+}
+
+/// The status, or a complaint.
+fn or_bad(result: Result<Status, String>) -> Status {
+    result.unwrap_or_else(|failure| {
+        output::complain_of(failure);
+        Status::Bad
+    })
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::report::VerifyReport;
 use deadheat::{MAX_REPORT_BYTES, VerifyError};
 
 use crate::files::{of, of_trace, open_trace, read};
-use crate::output::{Delivery, complain_of};
+use crate::output::Delivery;
 use crate::progress::Progress;
 use crate::status::Status;
 
@@ -37,28 +36,17 @@ Examples:
   deadheat analyze --json run.std | deadheat verify - run.std";
 
 /// Checks a report; gives the status.
-pub fn run(arguments: &Arguments, quiet: bool) -> Status {
-    match verify(arguments, quiet) {
-        Ok(report) => {
-            let text = || report.text(&arguments.report.display().to_string());
-            let delivered = arguments.delivery.deliver(quiet, &[&report], text);
-            Status::found(!report.all_verified).unless(delivered)
-        }
-        Err(failure) => {
-            complain_of(failure);
-            Status::Bad
-        }
-    }
-}
-
-fn verify(arguments: &Arguments, quiet: bool) -> Result<VerifyReport, String> {
-    let report = read(&arguments.report, MAX_REPORT_BYTES).map_err(|error| error.to_string())?;
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
+    let report = read(&arguments.report, MAX_REPORT_BYTES)?;
     let source = open_trace(&arguments.trace, quiet)?;
     let progress = Progress::new();
     let verified = deadheat::verify(&report, &source, &|step| progress.show(step));
-    verified.map_err(|error| match &error {
+    let report = verified.map_err(|error| match &error {
         VerifyError::Trace(error) => of_trace(&arguments.trace, error),
         VerifyError::Impossible(_) => of(&arguments.trace, error),
         VerifyError::Report(_) => of(&arguments.report, error),
-    })
+    })?;
+    let text = || report.text(&arguments.report.display().to_string());
+    let delivered = arguments.delivery.deliver(quiet, &[&report], text);
+    Ok(Status::found(!report.all_verified).unless(delivered))
 }

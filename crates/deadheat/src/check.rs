@@ -1,5 +1,8 @@
 //! `deadheat check`: is this `.tp` program safe?
 
+use std::path::Path;
+
+use deadheat_explain::Replayed;
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
@@ -9,7 +12,7 @@ use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
 
-use crate::drawing::{CannotDraw, PictureFormat, draw};
+use crate::drawing::{PictureFormat, draw};
 use crate::{Step, Watch};
 
 /// What is asked of a check.
@@ -114,11 +117,13 @@ impl Checked {
         &self.run.execution
     }
 
-    /// The picture of the run's computation graph, its races marked.
-    pub fn draw(&self, format: PictureFormat) -> Result<String, CannotDraw> {
+    /// The picture of the run's computation graph, its races marked, as a file of this name has it.
+    pub fn draw(&self, file: &Path) -> Result<String, String> {
+        let format = PictureFormat::of_name(file)?;
         let races = self.findings.races.iter().map(|finding| finding.race);
         let races: Vec<Race> = races.collect();
-        draw(&self.path, &self.run.execution, &races, format)
+        let drawn = draw(&self.path, &self.run.execution, &races, format);
+        drawn.map_err(|error| error.to_string())
     }
 }
 
@@ -142,6 +147,10 @@ pub fn check(
         None => None,
     };
     let exploration = options.explore.map(|most| explore(&program, most, watch));
+    // Only what shows when it is run again is reported.
+    let replayed = |exploration| Replayed::new(&program, exploration);
+    let orders = orders.as_ref().map(replayed);
+    let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
     let report = CheckReport::new(
         path,

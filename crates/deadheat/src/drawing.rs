@@ -1,5 +1,8 @@
 //! The picture of a run.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use deadheat_model::{Execution, Race};
 use deadheat_offline::ComputationGraph;
 use deadheat_report::Drawing;
@@ -15,6 +18,17 @@ pub enum PictureFormat {
     Svg,
     /// A graph for Graphviz.
     Dot,
+}
+
+impl PictureFormat {
+    /// What a file's name says it is.
+    pub fn of_name(path: &Path) -> Result<PictureFormat, String> {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("svg") => Ok(PictureFormat::Svg),
+            Some("dot") => Ok(PictureFormat::Dot),
+            _ => Err("the file's name must end in .svg or .dot".to_string()),
+        }
+    }
 }
 
 /// Why there is no picture.

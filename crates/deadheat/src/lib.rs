@@ -28,6 +28,7 @@
 
 mod analyze;
 mod check;
+mod choices;
 mod drawing;
 mod engines;
 mod stats;
@@ -35,6 +36,7 @@ mod verify;
 
 pub use analyze::{Analysis, AnalyzeError, AnalyzeOptions, analyze, read};
 pub use check::{CheckError, CheckOptions, Checked, check};
+pub use choices::{EngineChoice, ScheduleChoice, engine_named, seconds, size};
 pub use deadheat_lang as lang;
 pub use deadheat_model as model;
 pub use deadheat_offline::m2::decide::Budget;

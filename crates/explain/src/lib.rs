@@ -20,6 +20,7 @@
 
 mod cut;
 mod recording;
+mod replay;
 mod report;
 mod sections;
 mod state;
@@ -27,6 +28,7 @@ mod verified;
 mod witness;
 
 pub use recording::{NotATrace, Recording, writes};
+pub use replay::Replayed;
 pub use report::{
     Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };

@@ -66,6 +66,23 @@ pub struct Waiting {
 impl Program {
     /// Runs the program under a schedule, for at most `max_steps` steps.
     pub fn run(&self, schedule: &Schedule, max_steps: u64) -> Result<Run, CannotFollow> {
+        self.run_while(schedule, |_, cost| cost < max_steps)
+    }
+
+    /// Follows a schedule to its end, and no further.
+    pub fn follow(&self, schedule: &RecordedSchedule) -> Result<Run, CannotFollow> {
+        let most = schedule.steps();
+        self.run_while(&Schedule::Recorded(schedule.clone()), |steps, _| {
+            steps < most
+        })
+    }
+
+    /// Runs the program for as long as `goes_on` says, given how many steps were taken and their cost.
+    fn run_while(
+        &self,
+        schedule: &Schedule,
+        goes_on: impl Fn(u64, u64) -> bool,
+    ) -> Result<Run, CannotFollow> {
         let mut machine = Machine::new(&self.code);
         let mut state = machine.initial();
         let mut scheduler = Scheduler::new(schedule);
@@ -73,7 +90,7 @@ impl Program {
         let mut steps = Vec::new();
         let mut cost = 0;
         let ending = loop {
-            if cost >= max_steps {
+            if !goes_on(steps.len() as u64, cost) {
                 break Ending::StillRunning;
             }
             let Some(strand) = scheduler.next(&machine, &state)? else {

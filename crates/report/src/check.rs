@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explore::{Exploration, PossibleAccess, PossibleRace};
+use deadheat_explain::{Replayed, Verified};
+use deadheat_explore::{PossibleAccess, PossibleRace};
 use deadheat_lang::{Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, Waiting, WaitsFor};
 use deadheat_model::{
     AccessKind, Construct, Event, Findings, Names, Op, Race, RaceKind, RacingAccess, Site,
@@ -196,8 +197,8 @@ impl CheckReport {
         run: &Run,
         engine: &Engine,
         findings: &Findings,
-        orders: Option<&Exploration>,
-        exploration: Option<&Exploration>,
+        orders: Option<&Replayed>,
+        exploration: Option<&Replayed>,
     ) -> CheckReport {
         let tables = &run.execution.names;
         let races = findings.races.iter().map(|finding| &finding.race);
@@ -206,10 +207,11 @@ impl CheckReport {
             None => races.map(|race| race_report(race, tables)).collect(),
             Some(orders) => {
                 let names = StrandNames {
-                    strands: orders.strand_names.clone(),
+                    strands: orders.exploration.strand_names.clone(),
                     ..names
                 };
-                let found = orders.races.iter().map(|race| names.order_race(race));
+                let found = orders.races.iter();
+                let found = found.map(|(race, proof)| names.order_race(race, proof.as_ref()));
                 let mut found: Vec<RaceReport> = found.collect();
                 // The run is one of the orders, also of a search that was cut short before it.
                 let known: BTreeSet<String> = found.iter().map(|r| r.location.clone()).collect();
@@ -268,7 +270,7 @@ impl CheckReport {
             deadlock,
             error,
             orders: orders.map(|orders| OrdersReport {
-                visited: orders.schedules,
+                visited: orders.exploration.schedules,
                 complete: orders.is_complete(),
             }),
             explored,
@@ -386,7 +388,11 @@ impl<'t> StrandNames<'t> {
         }
     }
 
-    fn order_race(&self, race: &PossibleRace) -> RaceReport {
+    fn order_race(
+        &self,
+        race: &PossibleRace,
+        proof: Option<&Verified<RecordedSchedule>>,
+    ) -> RaceReport {
         let order = race.sections.iter().map(|&strand| self.strand(strand));
         RaceReport {
             location: race.location.clone(),
@@ -395,7 +401,7 @@ impl<'t> StrandNames<'t> {
             first: self.explored_access(&race.first),
             second: self.explored_access(&race.second),
             order: Some(order.collect()),
-            schedule: Some(lines(&race.schedule)),
+            schedule: Some(proof.map(|proof| lines(proof.proof())).unwrap_or_default()),
         }
     }
 
@@ -443,27 +449,34 @@ fn lines(schedule: &RecordedSchedule) -> Vec<String> {
     text.lines().map(str::to_string).collect()
 }
 
-fn explored(exploration: &Exploration, tables: &Names) -> ExploredReport {
+fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
+    let exploration = replayed.exploration;
     // The numbers of strands in an exploration are its own.
     let names = StrandNames {
         strands: exploration.strand_names.clone(),
         tables,
     };
-    let races = exploration.races.iter().map(|race| ExploredRaceReport {
-        location: race.location.clone(),
-        kind: RaceKind(race.first.kind, race.second.kind).to_string(),
-        first: names.explored_access(&race.first),
-        second: names.explored_access(&race.second),
-        schedule: lines(&race.schedule),
-    });
+    let races = replayed
+        .races
+        .iter()
+        .map(|(race, proof)| ExploredRaceReport {
+            location: race.location.clone(),
+            kind: RaceKind(race.first.kind, race.second.kind).to_string(),
+            first: names.explored_access(&race.first),
+            second: names.explored_access(&race.second),
+            schedule: proof
+                .as_ref()
+                .map(|proof| lines(proof.proof()))
+                .unwrap_or_default(),
+        });
     let deadlock = exploration.deadlock.as_ref();
     let errors = exploration.errors.iter();
     ExploredReport {
-        complete: exploration.is_complete(),
+        complete: replayed.is_complete(),
         schedules: exploration.schedules,
         states: exploration.states,
         deterministic: exploration.deterministic,
-        racy_locations: exploration.racy_locations(),
+        racy_locations: replayed.racy_locations(),
         deadlock_possible: deadlock.is_some(),
         error_possible: !exploration.errors.is_empty(),
         endless_possible: exploration.endless,

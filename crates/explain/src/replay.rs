@@ -1,0 +1,103 @@
+//! The checker of schedules: runs the program again, and looks whether the race is there.
+//!
+//! An exploration says that two accesses race in some schedule, and gives it. Simple model: follow the
+//! schedule to its end; the two accesses must be there, and happens-before must order them neither way.
+//! How the schedule was found plays no part.
+//!
+//! Cost: a run up to the race, and happens-before over it, for each race.
+
+use std::collections::BTreeSet;
+
+use deadheat_explore::{Exploration, PossibleRace};
+use deadheat_lang::{Program, RecordedSchedule};
+use deadheat_model::{AccessKind, Site};
+use deadheat_offline::threads::hb;
+
+use crate::verified::Verified;
+
+/// An exploration whose races have been looked at again.
+pub struct Replayed<'e> {
+    /// What was explored.
+    pub exploration: &'e Exploration,
+    /// The races, each with its schedule; without one where too many were found to keep it.
+    pub races: Vec<(&'e PossibleRace, Option<Verified<RecordedSchedule>>)>,
+    /// How many races did not show when their schedules were followed. Each is a bug in the explorer.
+    pub refused: usize,
+}
+
+impl<'e> Replayed<'e> {
+    /// Follows the schedule of each race.
+    pub fn new(program: &Program, exploration: &'e Exploration) -> Replayed<'e> {
+        let mut races = Vec::new();
+        for race in &exploration.races {
+            match race.schedule.steps() {
+                0 => races.push((race, None)),
+                _ if shows(program, race) => {
+                    let schedule = Verified::accepted(race.schedule.clone());
+                    races.push((race, Some(schedule)));
+                }
+                _ => {}
+            }
+        }
+        Replayed {
+            exploration,
+            refused: exploration.races.len() - races.len(),
+            races,
+        }
+    }
+
+    /// The names of the locations that race in some schedule, sorted.
+    pub fn racy_locations(&self) -> Vec<String> {
+        let names = self.races.iter().map(|(race, _)| race.location.clone());
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Whether everything was covered, and every race showed.
+    pub fn is_complete(&self) -> bool {
+        self.exploration.is_complete() && self.refused == 0
+    }
+}
+
+/// Whether a race is there when its schedule is followed.
+fn shows(program: &Program, race: &PossibleRace) -> bool {
+    let Ok(run) = program.follow(&race.schedule) else {
+        return false;
+    };
+    let Ok(findings) = hb::ENGINE.check(&run.execution) else {
+        return false;
+    };
+    let mut ends: [(Site, AccessKind); 2] =
+        [race.first, race.second].map(|access| (access.site, access.kind));
+    ends.sort();
+    findings.races.iter().any(|found| {
+        let name = run.execution.names.location(found.race.location);
+        found.race.ends() == ends && name == race.location
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_explore::{ExploreOptions, explore};
+
+    use super::*;
+
+    #[test]
+    fn a_race_that_its_schedule_does_not_show_is_refused() {
+        let source = "shared x; shared y; lock l;
+proc main() {
+  fork a { x = 1; acquire l; y = 1; release l; }
+  fork b { acquire l; let v = y; release l; if v == 0 { x = 2; } }
+}";
+        let program = Program::parse(source).unwrap();
+        let mut exploration = explore(&program, &ExploreOptions::default(), |_| {});
+        let replayed = Replayed::new(&program, &exploration);
+        assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
+        assert!(replayed.is_complete() && replayed.races[0].1.is_some());
+        exploration.races[0].schedule = "main 3\nmain/1 4\n".parse().unwrap();
+        let replayed = Replayed::new(&program, &exploration);
+        assert_eq!((replayed.races.len(), replayed.refused), (0, 1));
+        assert!(!replayed.is_complete());
+        exploration.races[0].schedule = "main/7\n".parse().unwrap();
+        assert_eq!(Replayed::new(&program, &exploration).refused, 1);
+    }
+}
