@@ -3,6 +3,8 @@
 //! Brute force is [`enumerate`]: every schedule by itself, no state remembered, no step left
 //! unpermuted; its executions are judged by the graph engine, which is right by inspection.
 
+mod replay;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,6 +14,8 @@ use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand};
 use deadheat_offline::graph::{self, Graph};
 use deadheat_offline::threads::validate;
 use deadheat_testing::programs::{enumerate, on_small_programs, on_tiny_programs};
+
+use replay::Replays;
 
 /// A race, by what makes it the same race in another schedule.
 type RaceKey = (String, (Site, AccessKind), (Site, AccessKind));
@@ -253,35 +257,17 @@ fn random_schedules_have_together_the_races_the_explorer_finds() {
 
 #[test]
 fn deadlocks_and_errors_come_with_a_schedule_that_shows_them() {
-    let (mut deadlocks, mut errors) = (0u64, 0u64);
+    let mut replays = Replays::default();
     let trials = on_small_programs(4, |program| {
         let exploration = explore(program, true);
-        if !exploration.is_complete() {
-            return None;
+        match exploration.is_complete() {
+            true => replays.replay(program, &exploration),
+            false => None,
         }
-        let replay = |schedule: &deadheat_lang::RecordedSchedule| {
-            let schedule = Schedule::Recorded(schedule.clone());
-            program.run(&schedule, 10_000).map(|run| run.ending)
-        };
-        if let Some(deadlock) = &exploration.deadlock {
-            deadlocks += 1;
-            let ending = replay(&deadlock.schedule);
-            if !matches!(ending, Ok(Ending::Deadlock(_))) {
-                return Some(format!("deadlock: {ending:?}"));
-            }
-        }
-        for error in &exploration.errors {
-            errors += 1;
-            match replay(&error.schedule) {
-                Ok(Ending::Error(e))
-                    if (&e.kind, e.site) == (&error.what.kind, error.what.site) => {}
-                other => return Some(format!("{:?}: {other:?}", error.what)),
-            }
-        }
-        None
     });
-    println!("{deadlocks} deadlocks, {errors} errors");
-    trials.expect(deadlocks > 0 && errors > 0, format!("{deadlocks} {errors}"));
+    println!("{replays:?}");
+    let both = replays.deadlocks > 0 && replays.errors > 0;
+    trials.expect(both, format!("{replays:?}"));
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! Every order of sections, against every schedule.
 
+mod replay;
+
 use deadheat_explore::{
     Exploration, ExploreOptions, Gap, SectionOptions, explore, explore_sections,
 };
-use deadheat_lang::{Ending, Program, RecordedSchedule, Schedule};
+use deadheat_lang::{Program, Schedule};
 use deadheat_model::Construct;
 use deadheat_offline::{graph, zipper};
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
+
+use replay::Replays;
 
 fn orders_of(program: &Program) -> Exploration {
     up_to(program, 1_000)
@@ -80,33 +84,13 @@ fn each_race_has_a_schedule_that_shows_it() {
 
 #[test]
 fn deadlocks_and_errors_of_some_order_come_with_a_schedule_that_shows_them() {
-    let (mut deadlocks, mut errors) = (0u64, 0u64);
+    let mut replays = Replays::default();
     let trials = on_programs_of_tasks(23, Tasks::SmallSections, |program| {
-        let orders = orders_of(program);
-        let replay = |schedule: &RecordedSchedule| {
-            let schedule = Schedule::Recorded(schedule.clone());
-            program.run(&schedule, 10_000).map(|run| run.ending)
-        };
-        if let Some(deadlock) = &orders.deadlock {
-            deadlocks += 1;
-            let ending = replay(&deadlock.schedule);
-            if !matches!(ending, Ok(Ending::Deadlock(_))) {
-                return Some(format!("{deadlock:?}: {ending:?}"));
-            }
-        }
-        for error in &orders.errors {
-            errors += 1;
-            match replay(&error.schedule) {
-                Ok(Ending::Error(e))
-                    if (&e.kind, e.site) == (&error.what.kind, error.what.site) => {}
-                other => return Some(format!("{:?}: {other:?}", error.what)),
-            }
-        }
-        None
+        replays.replay(program, &orders_of(program))
     });
-    let found = format!("{deadlocks} deadlocks, {errors} errors");
-    println!("{found}");
-    trials.expect(deadlocks > 0 && errors > 0, found);
+    println!("{replays:?}");
+    let both = replays.deadlocks > 0 && replays.errors > 0;
+    trials.expect(both, format!("{replays:?}"));
 }
 
 /// Twelve tasks with a section each, three of which touch the same variable.
