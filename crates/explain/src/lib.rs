@@ -20,6 +20,7 @@
 //! ```
 
 mod cut;
+mod explanation;
 mod lines;
 mod random;
 mod recording;
@@ -33,6 +34,9 @@ mod witness;
 #[cfg(test)]
 mod hand;
 
+pub use explanation::{
+    Bound, ExplainedRace, Explanation, Limits, MAX_ROOTS, ReadCounts, Status, explain,
+};
 pub use lines::{Action, Line, Lines};
 pub use random::{Shape, random_trace};
 pub use recording::NotATrace;

@@ -1,0 +1,230 @@
+//! What is said about races, against every schedule of random programs.
+//!
+//! `DEADHEAT_PROGRAMS` sets how many programs of each kind are tried.
+
+mod truth;
+
+use std::collections::BTreeSet;
+
+use deadheat_explain::{Limits, Status, explain};
+use deadheat_lang::random::{self, Family, Recipe};
+use deadheat_lang::{Enumerated, Program};
+use deadheat_model::{AccessKind, Construct, Execution, Site};
+
+use truth::Truth;
+
+fn programs() -> u64 {
+    let set = std::env::var("DEADHEAT_PROGRAMS").ok();
+    set.and_then(|set| set.parse().ok()).unwrap_or(1500)
+}
+
+/// Every schedule of a program, if there are few.
+fn schedules(source: &str) -> Option<Vec<Enumerated>> {
+    let program = Program::parse(source).ok()?;
+    let mut all = Vec::new();
+    let complete = program.enumerate(2500, 60, &mut |one| all.push(one));
+    (complete && !all.is_empty()).then_some(all)
+}
+
+fn tokens(execution: &Execution) -> Vec<(u64, u64)> {
+    let semaphores = execution.tables.semaphores.iter();
+    semaphores
+        .map(|(semaphore, &tokens)| (semaphore.0, tokens))
+        .collect()
+}
+
+#[derive(Default, Debug)]
+struct Counts {
+    programs: u64,
+    executions: u64,
+    apparent: u64,
+    feasible: u64,
+    actual: u64,
+    tangled: u64,
+    /// Tangled ones that no schedule shows, and those that some schedule shows.
+    impossible: u64,
+    missed: u64,
+    first: u64,
+    /// Programs with an apparent race that no schedule shows.
+    with_impossible: u64,
+}
+
+/// What is wrong with what is said about one execution, by all schedules of its program.
+fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<String> {
+    let explanation = explain(&base.events, tokens(base), &Limits::default());
+    let truth = Truth::new(
+        &base.events,
+        all.iter().map(|one| &one.execution.events[..]),
+    );
+    counts.executions += 1;
+    let mut impossible = false;
+    for race in &explanation.races {
+        let pair = (race.first.event, race.second.event);
+        let happens = truth.feasible.contains(&pair);
+        let what = format!("{race:?}");
+        counts.apparent += 1;
+        match race.status {
+            Status::Tangled => counts.tangled += 1,
+            Status::Feasible => counts.feasible += 1,
+            Status::Actual => counts.actual += 1,
+        }
+        match (race.status, happens) {
+            (Status::Tangled, true) => counts.missed += 1,
+            (Status::Tangled, false) => {
+                counts.impossible += 1;
+                impossible = true;
+            }
+            (_, true) => {}
+            (_, false) => return Some(format!("no schedule shows {what}")),
+        }
+        if race.is_first {
+            counts.first += 1;
+            if race.status == Status::Tangled {
+                return Some(format!("first, and not known to be feasible: {what}"));
+            }
+            if !truth.unaffected.contains(&pair) {
+                return Some(format!("no schedule shows it before another one: {what}"));
+            }
+        } else if race.artifact_of.is_empty()
+            || race
+                .artifact_of
+                .iter()
+                .any(|&other| !explanation.races[other].is_first)
+        {
+            return Some(format!("not first, and no first race explains it: {what}"));
+        }
+        let mut at = race.after;
+        for _ in 0..explanation.races.len() {
+            at = at.and_then(|at| explanation.races[at].after);
+        }
+        if at.is_some() {
+            return Some(format!("what came before it goes in circles: {what}"));
+        }
+    }
+    if !explanation.races.is_empty() && !explanation.races[0].is_first {
+        return Some("there are races, and none is first".to_string());
+    }
+    // The apparent races are those that the naive closure finds.
+    let expected = deadheat_offline::graph::check(base).ok()?;
+    let key = |a: (Site, AccessKind), b: (Site, AccessKind)| if a <= b { (a, b) } else { (b, a) };
+    let expected: BTreeSet<_> = expected
+        .races
+        .iter()
+        .map(|race| {
+            key(
+                (race.first.site, race.first.kind),
+                (race.second.site, race.second.kind),
+            )
+        })
+        .collect();
+    let found: BTreeSet<_> = explanation
+        .races
+        .iter()
+        .map(|race| {
+            key(
+                (race.first.site, race.first.kind),
+                (race.second.site, race.second.kind),
+            )
+        })
+        .collect();
+    if found != expected {
+        return Some(format!(
+            "apparent: {found:?}, but the graph has {expected:?}"
+        ));
+    }
+    counts.with_impossible += u64::from(impossible);
+    None
+}
+
+/// A few executions of a program, spread over its schedules.
+fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
+    let all = schedules(source)?;
+    counts.programs += 1;
+    let before = counts.with_impossible;
+    let step = all.len().div_ceil(6);
+    for one in all.iter().step_by(step) {
+        if let Some(fault) = fault(&one.execution, &all, counts) {
+            return Some(fault);
+        }
+    }
+    counts.with_impossible = counts.with_impossible.min(before + 1);
+    None
+}
+
+fn compare(name: &str, recipe: &Recipe) -> Counts {
+    let mut counts = Counts::default();
+    for seed in 0..programs() {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let program = random::program(recipe, &mut rng);
+        let Some(fault) = fault_of(&program.to_string(), &mut counts) else {
+            continue;
+        };
+        let smallest = random::shrink(&program, |candidate| {
+            fault_of(&candidate.to_string(), &mut Counts::default()).is_some()
+        });
+        let again = fault_of(&smallest.to_string(), &mut Counts::default());
+        panic!("{name}, seed {seed}: {fault}\nsmallest: {again:?}\n{smallest}");
+    }
+    println!("{name}: {counts:?}");
+    counts
+}
+
+fn without_errors(family: Family) -> Recipe {
+    Recipe {
+        errors: 0,
+        ..family.recipe()
+    }
+}
+
+#[test]
+fn tasks_with_async_and_finish() {
+    let counts = compare("async and finish", &without_errors(Family::AsyncFinish));
+    assert!(counts.first > 100, "{counts:?}");
+}
+
+#[test]
+fn tasks_with_promises() {
+    let counts = compare("promises", &without_errors(Family::Promises));
+    assert!(counts.first > 100, "{counts:?}");
+}
+
+#[test]
+fn tasks_with_isolated_sections() {
+    let counts = compare("isolated", &without_errors(Family::Isolated));
+    assert!(counts.first > 100, "{counts:?}");
+}
+
+#[test]
+fn threads_with_locks_semaphores_and_events() {
+    let counts = compare("locks", &without_errors(Family::Locks));
+    assert!(counts.first > 100 && counts.tangled > 0, "{counts:?}");
+}
+
+/// Races that synchronisation allows and no schedule shows are never called feasible, and there are
+/// some.
+#[test]
+fn tasks_whose_control_flow_depends_on_shared_memory() {
+    let counts = compare("shared control", &without_errors(Family::SharedControl));
+    assert!(counts.impossible > 10 && counts.first > 100, "{counts:?}");
+}
+
+#[test]
+fn all_constructs_together() {
+    let counts = compare("everything", &without_errors(Family::Everything));
+    assert!(counts.first > 100, "{counts:?}");
+}
+
+#[test]
+fn threads_with_semaphores_events_and_shared_control() {
+    let recipe = Recipe {
+        semaphores: 2,
+        events: 2,
+        locks: 0,
+        control: 80,
+        racy: 90,
+        ..without_errors(Family::Locks)
+    };
+    let counts = compare("semaphores, events, control", &recipe);
+    assert!(counts.impossible > 10 && counts.first > 100, "{counts:?}");
+    let _ = Construct::Fork;
+}
