@@ -29,6 +29,7 @@ mod report;
 mod sections;
 mod shrink;
 mod state;
+pub mod view;
 mod witness;
 
 #[cfg(test)]
