@@ -118,7 +118,12 @@ fn event_control_validates_the_removes_and_not_the_infeasible_one() {
     let (races, _, _) = races(Detail::COARSE);
     let feasible: Vec<_> = races.iter().map(|(_, race)| race.feasible()).collect();
     assert_eq!(feasible, [false, true, true]);
-    assert!(!races[0].1.validated && races[1].1.validated);
+    assert!(
+        races
+            .iter()
+            .all(|(_, race)| race.by_data == race.tangle.is_none())
+    );
+    assert!(!races[0].1.by_control && races[1].1.by_control);
 }
 
 /// Figure 8.1.

@@ -1,8 +1,11 @@
 //! Validation (algorithm 7.7) and ordering (algorithm 8.1) of the apparent races of a view.
 //!
 //! G_D is G with an edge from the start of an event to the finish of each event that may depend on it.
-//! A race is *tangled* if the finish of one of its events and the start of the other are in one
-//! component of G_D; each such component is a *tangle*. Races that are not are feasible (theorem 7.1).
+//! A race is feasible if G_D leaves its events unordered (theorem 7.1). It is *tangled* if the finish of
+//! one of its events and the start of the other are in one component of G_D, with dependences both
+//! ways; each such component is a *tangle*. The thesis takes "not tangled" for "unordered". That is the
+//! same only as long as every dependence goes both ways: where the complete order gives dependences a
+//! direction, there are races that are ordered and in no cycle, and infeasible (`docs/errata.md`).
 //! G_E has event-control dependences only; a race whose finishes it leaves unordered is feasible too
 //! (theorem 7.3). With its edges from start to start, paths are chains of event-control, which say
 //! which race may have affected which; races that affect each other form a partition.
@@ -27,8 +30,10 @@ pub struct RaceStatus {
     pub actual: bool,
     /// The tangle it is in, if it is in one; from 0.
     pub tangle: Option<u32>,
+    /// G_D validates it: its events are unordered by shared-data dependence.
+    pub by_data: bool,
     /// G_E validates it.
-    pub validated: bool,
+    pub by_control: bool,
     /// The first partition it is in, if it is in one; from 0.
     pub first: Option<u32>,
 }
@@ -36,7 +41,7 @@ pub struct RaceStatus {
 impl RaceStatus {
     /// It is known to be feasible.
     pub fn feasible(&self) -> bool {
-        self.tangle.is_none() || self.validated
+        self.by_data || self.by_control
     }
 }
 
@@ -65,18 +70,24 @@ impl View {
         for (race, pair) in analysis.races.iter_mut().zip(&self.pairs) {
             race.actual = self.overlap(pair.a, pair.b);
         }
-        let data = self.augmented(Dependences::direct(self, detail, Kind::Data), &mut analysis);
+        let both_ways = Detail::COARSE;
+        let data = Dependences::direct(self, both_ways, Kind::Data);
+        let data = self.augmented(data, &mut analysis);
         self.tangles(&data.components(), &mut analysis);
+        let data = Dependences::direct(self, detail, Kind::Data);
+        let data = Reach::new(self, &self.augmented(data, &mut analysis));
         let direct = Dependences::direct(self, detail, Kind::Control);
         let mut chains = self.graph.clone();
         for (from, to) in direct.edges() {
             chains.edge(start(from), start(to));
         }
-        let control = self.augmented(direct, &mut analysis);
-        let reach = Reach::new(self, &control);
+        let control = Reach::new(self, &self.augmented(direct, &mut analysis));
         for (race, pair) in analysis.races.iter_mut().zip(&self.pairs) {
-            let (a, b) = (finish(pair.a), finish(pair.b));
-            race.validated = !reach.leads(self, a, b) && !reach.leads(self, b, a);
+            let (a, b) = (pair.a, pair.b);
+            race.by_data =
+                !data.leads(self, finish(a), start(b)) && !data.leads(self, finish(b), start(a));
+            let (a, b) = (finish(a), finish(b));
+            race.by_control = !control.leads(self, a, b) && !control.leads(self, b, a);
         }
         self.first_partitions(&Reach::new(self, &chains), &mut analysis);
         analysis

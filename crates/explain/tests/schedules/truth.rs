@@ -71,19 +71,28 @@ impl Truth {
 
 /// Whether no conflicting computation events overlap but those of the last two events.
 fn is_unaffected(events: &[Event]) -> bool {
+    let last = [events.len() - 2, events.len() - 1];
+    !conflicting_overlap(events, last.map(|index| events[index].strand().index()))
+}
+
+/// Whether two conflicting computation events overlap, other than the last ones of two strands.
+pub fn conflicting_overlap(events: &[Event], strands: [usize; 2]) -> bool {
     let all = computations(events);
-    let racing = |one: &Computation| one.last + 2 >= events.len();
-    all.iter().enumerate().all(|(index, a)| {
-        all[..index].iter().all(|b| {
+    let is_last = |one: &Computation| {
+        strands.contains(&one.strand.index())
+            && !all
+                .iter()
+                .any(|other| other.strand == one.strand && other.first > one.first)
+    };
+    all.iter().enumerate().any(|(index, a)| {
+        all[..index].iter().any(|b| {
             let overlap = a.first < b.last && b.first < a.last;
             let conflict = || {
-                let mut pairs = a
-                    .accesses
-                    .iter()
-                    .flat_map(|a| b.accesses.iter().map(move |b| (a, b)));
+                let pairs = a.accesses.iter();
+                let mut pairs = pairs.flat_map(|a| b.accesses.iter().map(move |b| (a, b)));
                 pairs.any(|(a, b)| a.conflicts_with(b))
             };
-            a.strand == b.strand || !overlap || (racing(a) && racing(b)) || !conflict()
+            a.strand != b.strand && overlap && !(is_last(a) && is_last(b)) && conflict()
         })
     })
 }
