@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use deadheat_model::{Event, Legend, Location, Lock, Op, ReadKind, Site, Strand, Trace};
+use deadheat_model::{Event, Execution, Location, Lock, Names, Op, ReadKind, Site, Strand};
 use deadheat_trace::dht::{OrderedWriter, Reader, Writer};
 use deadheat_trace::text::{TextFormat, TextReader, TextWriter};
 
@@ -45,7 +45,7 @@ pub fn print() {
     println!();
 }
 
-fn row(name: &str, trace: &Trace) {
+fn row(name: &str, trace: &Execution) {
     let each = |seconds: f64| seconds * 1e9 / EVENTS as f64;
     let (file, write) = best(|| to_dht(trace));
     let dht = file.len() as f64 / EVENTS as f64;
@@ -84,9 +84,9 @@ fn best<T>(mut run: impl FnMut() -> T) -> (T, f64) {
     })
 }
 
-fn to_dht(trace: &Trace) -> Vec<u8> {
+fn to_dht(trace: &Execution) -> Vec<u8> {
     let writer = Writer::new(Vec::new()).expect("memory");
-    writer.learn(&trace.legend).expect("short names");
+    writer.learn(&trace.names).expect("short names");
     let mut ordered = OrderedWriter::new(&writer);
     ordered.write(&trace.events).expect("all have names");
     ordered.finish().expect("memory");
@@ -94,10 +94,10 @@ fn to_dht(trace: &Trace) -> Vec<u8> {
     writer.into_inner()
 }
 
-fn to_std(trace: &Trace) -> Vec<u8> {
+fn to_std(trace: &Execution) -> Vec<u8> {
     let mut text = Vec::new();
     let mut writer = TextWriter::new(TextFormat::Std, &mut text).expect("memory");
-    writer.learn(&trace.legend).expect("short names");
+    writer.learn(&trace.names).expect("short names");
     writer.write(&trace.events).expect("all have names");
     writer.finish().expect("memory");
     text
@@ -113,14 +113,14 @@ fn from_std(text: &[u8]) -> usize {
     events
 }
 
-fn legend(variables: u64, sites: u32) -> Legend {
+fn names(variables: u64, sites: u32) -> Names {
     let names = |prefix: &str, count: u64| (0..count).map(|n| format!("{prefix}{n}")).collect();
-    Legend {
+    Names {
         strands: names("T", THREADS.into()),
         sites: names("", sites.into()),
         locations: names("V", variables),
         locks: names("L", LOCKS),
-        ..Legend::default()
+        ..Names::default()
     }
 }
 
@@ -131,7 +131,7 @@ fn access(x: u64, write: bool) -> Op {
     }
 }
 
-fn typical() -> Trace {
+fn typical() -> Execution {
     let mut rng = fastrand::Rng::with_seed(1);
     // Where a variable is used: three places, of which one in three writes.
     let places: Vec<[u32; 3]> = (0..VARIABLES)
@@ -166,11 +166,11 @@ fn typical() -> Trace {
         Event::new(Strand(strand), op, Site(site))
     });
     let events = events.collect();
-    let legend = legend(VARIABLES, SITES);
-    Trace { events, legend }
+    let names = names(VARIABLES, SITES);
+    Execution { events, names }
 }
 
-fn loops() -> Trace {
+fn loops() -> Execution {
     let own = VARIABLES / u64::from(THREADS);
     let mut steps = [0; THREADS as usize];
     let event = |n: usize| {
@@ -185,11 +185,11 @@ fn loops() -> Trace {
         )
     };
     let events = (0..EVENTS).map(event).collect();
-    let legend = legend(VARIABLES, THREADS * 3);
-    Trace { events, legend }
+    let names = names(VARIABLES, THREADS * 3);
+    Execution { events, names }
 }
 
-fn random() -> Trace {
+fn random() -> Execution {
     let mut rng = fastrand::Rng::with_seed(2);
     let events = (0..EVENTS).map(|_| {
         let (strand, x, site) = (
@@ -200,6 +200,6 @@ fn random() -> Trace {
         Event::new(Strand(strand), access(x, rng.bool()), Site(site))
     });
     let events = events.collect();
-    let legend = legend(1_000_000, 100_000);
-    Trace { events, legend }
+    let names = names(1_000_000, 100_000);
+    Execution { events, names }
 }

@@ -25,7 +25,7 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-use deadheat_model::{Event, Legend, Location, Lock, Op, ReadKind, Site, Strand};
+use deadheat_model::{Event, Location, Lock, Names, Op, ReadKind, Site, Strand};
 use fastrand::Rng;
 use thiserror::Error;
 
@@ -82,15 +82,15 @@ pub enum ShapeError {
 
 impl Shape {
     /// What the numbers in the trace are called: `T0`, `V0`, `L0`, and the bare number of a site.
-    pub fn legend(&self) -> Legend {
+    pub fn names(&self) -> Names {
         // An object without a name is called by its letter and number, and there may be millions.
         let unnamed = |number: u64| vec![String::new(); number as usize];
-        Legend {
+        Names {
             strands: unnamed(self.threads.into()),
             sites: (0..self.sites).map(|site| site.to_string()).collect(),
             locations: unnamed(self.variables),
             locks: unnamed(self.locks.into()),
-            ..Legend::default()
+            ..Names::default()
         }
     }
 

@@ -6,8 +6,7 @@
 use std::ops::Range;
 
 use deadheat_model::{
-    Event, Execution, Finish, Location, Op, Promise, ReadKind, Site, SourcePosition, Strand,
-    StrandInfo, StrandKind,
+    Event, Execution, Finish, Location, Op, Parent, Promise, ReadKind, Site, Strand,
 };
 use deadheat_online::PAGE;
 
@@ -60,17 +59,15 @@ impl Recording {
             next_location: 0,
             recorded,
         };
-        let tables = &mut recording.execution.tables;
-        tables.sites.push(SourcePosition {
-            line: 1,
-            column: 1,
-            offset: 0,
-            length: 0,
-        });
-        recording.begin(StrandKind::Main);
+        recording.begin();
         program(&mut recording);
         recording.end();
-        recording.execution
+        let mut execution = recording.execution;
+        let names = &mut execution.names;
+        names.sites.push("1".to_string());
+        names.strands = vec![String::new(); names.parents.len()];
+        names.locations = vec![String::new(); recording.next_location as usize];
+        execution
     }
 
     /// So many locations that nobody else has.
@@ -94,13 +91,13 @@ impl Recording {
 
     /// Starts a task.
     pub fn spawn(&mut self) {
-        let child = self.begin(StrandKind::Async);
+        let child = self.begin();
         self.start(child, Op::Async(child));
     }
 
     /// Starts a task that can be waited for with [`Recording::join`].
     pub fn future(&mut self) -> Strand {
-        let child = self.begin(StrandKind::Future);
+        let child = self.begin();
         self.start(child, Op::Future(child));
         child
     }
@@ -155,27 +152,26 @@ impl Recording {
     }
 
     /// A strand begins, the innermost one now.
-    fn begin(&mut self, kind: StrandKind) -> Strand {
-        let strands = &mut self.execution.tables.strands;
-        let strand = Strand(strands.len() as u32);
-        let parent = self.path.last_mut().map(|(parent, children)| {
+    fn begin(&mut self) -> Strand {
+        let parents = &mut self.execution.names.parents;
+        let strand = Strand(parents.len() as u32);
+        parents.push(self.path.last_mut().map(|(parent, children)| {
             *children += 1;
-            (*parent, *children)
-        });
-        strands.push(StrandInfo {
-            parent: parent.map(|(parent, _)| parent),
-            ordinal: parent.map_or(0, |(_, ordinal)| ordinal),
-            kind,
-        });
+            Parent {
+                strand: *parent,
+                ordinal: *children,
+            }
+        }));
         self.path.push((strand, 0));
         strand
     }
 
     /// The event by which the innermost strand was started.
     fn start(&mut self, child: Strand, op: Op) {
-        let parent = self.execution.tables.strands[child.index()].parent;
+        let parent = self.execution.names.parents[child.index()];
         let parent = parent.expect("a strand that starts it");
-        self.execution.events.push(Event::new(parent, op, Site(0)));
+        let event = Event::new(parent.strand, op, Site(0));
+        self.execution.events.push(event);
     }
 
     fn push(&mut self, op: Op) {
@@ -186,7 +182,7 @@ impl Recording {
 
 /// How many tasks were started.
 pub fn tasks(execution: &Execution) -> usize {
-    execution.tables.strands.len() - 1
+    execution.names.strands.len() - 1
 }
 
 /// How many plain accesses there are.

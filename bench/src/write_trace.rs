@@ -117,7 +117,7 @@ impl Arguments {
 /// Writes the trace of that shape into a file, whose name says its format.
 pub fn write(shape: &Shape, path: &Path) -> Result<(), Failure> {
     let mut events = generate(*shape)?;
-    let legend = shape.legend();
+    let names = shape.names();
     let mut window = Vec::with_capacity(WINDOW);
     deadheat_trace::write(path, |sink| {
         loop {
@@ -126,7 +126,7 @@ pub fn write(shape: &Shape, path: &Path) -> Result<(), Failure> {
             if window.is_empty() {
                 return Ok(());
             }
-            sink(&window, &legend)?;
+            sink(&window, &names)?;
         }
     })?;
     Ok(())
@@ -147,7 +147,7 @@ mod tests {
         let trace = source.read_all().expect("a trace");
         let generated = generate(shape).expect("a possible shape");
         assert!(generated.eq(trace.events));
-        assert_eq!(trace.legend, shape.legend());
+        assert_eq!(trace.names, shape.names());
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub fn read_text_twice(format: TextFormat, text: &[u8]) {
     let mut written = Vec::new();
     let mut writer = TextWriter::new(format, &mut written).expect("memory is writable");
     writer
-        .learn(&trace.legend)
+        .learn(&trace.names)
         .expect("names that were read can be written");
     writer
         .write(&trace.events)
@@ -22,17 +22,17 @@ pub fn read_text_twice(format: TextFormat, text: &[u8]) {
     writer.finish().expect("memory is writable");
     let again = read_text(format, &written).expect("what was written can be read");
     let words =
-        |trace: &Trace| -> Vec<_> { trace.events.iter().map(deadheat_trace::word).collect() };
+        |trace: &Execution| -> Vec<_> { trace.events.iter().map(deadheat_model::words::word).collect() };
     assert_eq!(words(&again), words(&trace));
 }
 
-fn read_text(format: TextFormat, text: &[u8]) -> Result<Trace, TraceError> {
+fn read_text(format: TextFormat, text: &[u8]) -> Result<Execution, TraceError> {
     let mut reader = TextReader::new(format, text);
     let mut events = Vec::new();
     let _ = reader.for_each(|window, _, _| {
         events.extend_from_slice(window);
         ControlFlow::<()>::Continue(())
     })?;
-    let legend = reader.into_legend();
-    Ok(Trace { events, legend })
+    let names = reader.into_names();
+    Ok(Execution { events, names })
 }

@@ -6,8 +6,9 @@ pub mod tasks;
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{Execution, Validator};
+    use deadheat_model::Execution;
     use deadheat_offline::replay::{drdp, spd3};
+    use deadheat_offline::threads::validate;
     use deadheat_offline::{Engine, esp_bags};
     use deadheat_online::drdp::Checker;
     use deadheat_online::spd3::Worker;
@@ -21,10 +22,7 @@ mod tests {
         let execution = Recording::of(&kernel);
         assert!(accesses(&bare) < accesses(&execution));
         for execution in [&bare, &execution] {
-            let mut validator = Validator::new(&execution.tables);
-            for event in &execution.events {
-                validator.check(event).unwrap();
-            }
+            validate(execution).unwrap();
             let findings = Engine::Graph.check(execution).unwrap();
             assert_eq!(findings.races, []);
             let account = drdp::account(execution, Checker::default()).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use deadheat_explain::{NotATrace, Witnesses};
-use deadheat_model::{Race, Trace, Witness};
+use deadheat_model::{Execution, Race, Witness};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Analysis, AnalysisError, Method, Promise, Recorded, Wanted};
 use deadheat_report::{AboutTrace, AnalyzeReport, Comparison, Spelling};
@@ -167,7 +167,7 @@ pub fn open(path: &Path) -> Result<Source, TraceError> {
 }
 
 /// Reads all of a trace into memory.
-pub fn read_all(source: &Source) -> Result<Trace, TraceError> {
+pub fn read_all(source: &Source) -> Result<Execution, TraceError> {
     const LARGE: u64 = 50 << 20;
     let bar = progress_bar(0, "{spinner} reading the trace [{elapsed}]");
     if source.bytes() > LARGE {
@@ -211,7 +211,7 @@ fn analyze(arguments: &Arguments, quiet: bool) -> Result<ExitCode, Failure> {
         None => source.events().map_err(of_trace)?,
     };
     let about = AboutTrace {
-        legend: recorded.legend().map_err(of_trace)?,
+        names: recorded.names().map_err(of_trace)?,
         events,
         spelling: None,
     };
@@ -307,13 +307,13 @@ fn ask(
 /// What is between an engine's witnesses and the user: the checker, and their spelling. Both take the
 /// trace in when they are first needed.
 struct Checks<'t> {
-    trace: &'t Trace,
+    trace: &'t Execution,
     witnesses: OnceCell<Witnesses<'t>>,
     spelling: OnceCell<Spelling<'t>>,
 }
 
 impl<'t> Checks<'t> {
-    fn new(trace: &'t Trace) -> Checks<'t> {
+    fn new(trace: &'t Execution) -> Checks<'t> {
         Checks {
             trace,
             witnesses: OnceCell::new(),

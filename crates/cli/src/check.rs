@@ -254,7 +254,7 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
             .find(|e| e.op().construct() == Some(construct));
         return Err(Failure::CannotOrder {
             path: path.into(),
-            at: event.and_then(|event| run.execution.tables.position(event.site())),
+            at: event.and_then(|event| run.execution.names.position(event.site())),
             construct,
             engine,
             instead: fitting,
@@ -268,7 +268,7 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
             error,
         })?;
     if let Some(file) = &arguments.graph {
-        let drawn = file.draw(&shown_path, &source, &run.execution, &findings.races);
+        let drawn = file.draw(&shown_path, &run.execution, &findings.races);
         let drawn = drawn.map_err(|error| Failure::CannotDraw {
             path: path.into(),
             error,

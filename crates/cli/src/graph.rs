@@ -71,7 +71,6 @@ impl GraphFile {
     pub fn draw(
         &self,
         title: &str,
-        source: &str,
         execution: &Execution,
         races: &[Race],
     ) -> Result<String, CannotDraw> {
@@ -89,7 +88,7 @@ impl GraphFile {
                 dot: graph.len() <= Drawing::MAX_DOT,
             });
         }
-        let drawing = Drawing::new(title, source, execution, &graph, races);
+        let drawing = Drawing::new(title, execution, &graph, races);
         Ok(match self.format {
             Format::Svg => drawing.svg(),
             Format::Dot => drawing.dot(),

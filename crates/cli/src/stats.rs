@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use deadheat_model::{Event, EventNumber, Legend, Lock, Op, Site, Strand};
+use deadheat_model::words::word;
+use deadheat_model::{Event, EventNumber, Lock, Names, Op, Site, Strand};
 use deadheat_trace::dht::Damage;
 use deadheat_trace::text::TextFormat;
-use deadheat_trace::{Format, TraceError, Window, word};
+use deadheat_trace::{Format, TraceError, Window};
 use indicatif::{DecimalBytes, HumanCount};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -189,9 +190,9 @@ struct Section {
 impl Counts {
     fn add(&mut self, window: &Window<'_>) {
         self.strands
-            .resize(window.legend.strands.len(), StrandCount::default());
-        self.variables.resize(window.legend.locations.len(), 0);
-        self.sites.resize(window.legend.sites.len(), 0);
+            .resize(window.names.strands.len(), StrandCount::default());
+        self.variables.resize(window.names.locations.len(), 0);
+        self.sites.resize(window.names.sites.len(), 0);
         // Kinds are few, and mostly the same one again.
         let mut kind = (0, 0);
         let mut of_kind = 0;
@@ -297,12 +298,12 @@ fn statistics(path: &Path) -> Result<Report, TraceError> {
         bytes,
         bytes_per_event: (counts.events > 0).then(|| bytes as f64 / counts.events as f64),
         damage: source.damage().map(DamageReport::from),
-        ..report(&counts, source.legend()?)
+        ..report(&counts, source.names()?)
     })
 }
 
 /// All that does not depend on the file.
-fn report(counts: &Counts, legend: &Legend) -> Report {
+fn report(counts: &Counts, names: &Names) -> Report {
     let mut kinds = BTreeMap::new();
     for (&(code, detail), &count) in &counts.kinds {
         if let Some(event) = Event::from_parts(Strand::MAIN, (code, detail, 0), Site(0))
@@ -316,24 +317,24 @@ fn report(counts: &Counts, legend: &Legend) -> Report {
         .iter()
         .enumerate()
         .map(|(number, strand)| Thread {
-            thread: legend.strand(Strand(number as u32)).into_owned(),
+            thread: names.strand(Strand(number as u32)).into_owned(),
             events: strand.events,
             first: (strand.events > 0).then_some(strand.first),
             last: (strand.events > 0).then_some(strand.last),
         });
     let variables = hottest(&counts.variables).map(|(number, events)| HotVariable {
-        variable: legend
+        variable: names
             .location(deadheat_model::Location(number as u64))
             .into_owned(),
         events,
     });
     let locs = hottest(&counts.sites).map(|(number, events)| HotLoc {
-        loc: legend.sites[number].clone(),
+        loc: names.sites[number].clone(),
         events,
     });
     let sections = counts.longest.iter().map(|section| SectionReport {
-        lock: legend.lock(section.lock).into_owned(),
-        thread: legend.strand(section.strand).into_owned(),
+        lock: names.lock(section.lock).into_owned(),
+        thread: names.strand(section.strand).into_owned(),
         events: section.events,
         first: section.first,
         last: section.last,
@@ -346,12 +347,12 @@ fn report(counts: &Counts, legend: &Legend) -> Report {
         events: counts.events,
         kinds,
         threads: threads.collect(),
-        variables: legend.locations.len(),
-        locks: legend.locks.len(),
-        semaphores: legend.semaphores.len(),
-        event_variables: legend.flags.len(),
-        barriers: legend.barriers.len(),
-        locs: legend.sites.len(),
+        variables: names.locations.len(),
+        locks: names.locks.len(),
+        semaphores: names.semaphores.len(),
+        event_variables: names.flags.len(),
+        barriers: names.barriers.len(),
+        locs: names.sites.len(),
         hottest_variables: variables.collect(),
         hottest_locs: locs.collect(),
         longest_sections: sections.collect(),

@@ -80,7 +80,7 @@ fn the_picture_says_what_each_node_does() {
     let svg = Document::parse(&text).unwrap();
     assert_eq!(count(&svg, "node"), 11);
     assert_eq!(count(&svg, "racing"), 2);
-    // Four sections, and one in the legend.
+    // Four sections, and one in the names.
     assert_eq!(count(&svg, "isolated"), 5);
     let titles: Vec<&str> = svg
         .descendants()
@@ -88,16 +88,16 @@ fn the_picture_says_what_each_node_does() {
         .filter_map(|node| node.text())
         .collect();
     assert!(
-        titles.contains(&"main/1\nline 17: isolated, r n, w n"),
+        titles.contains(&"main/1\nline 17: isolated, r(n), w(n)"),
         "{titles:?}"
     );
     assert!(
-        titles.contains(&"main/1\nline 20: w z (races)"),
+        titles.contains(&"main/1\nline 20: w(z) (races)"),
         "{titles:?}"
     );
     draw(&file, "examples/drdp-fig6.tp", &[]);
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.contains("a.set") && text.contains("b.get"));
+    assert!(text.contains("set(a)") && text.contains("get(b)"));
 }
 
 #[test]

@@ -5,8 +5,8 @@
 //! events has a cut of as many, so here is what makes doing them succeed, and only that:
 //!
 //! 1. *The cut has what its events need.* A read needs the write that it observed, a strand's first event
-//!    its fork, a join the fork and the last event of the strand that it waits for. In the trace, these
-//!    come before; so they do in the cut, if it has them. For a fork and a join that is the whole rule. A
+//!    its fork, a join the fork and the last event of the strand that it waits for, the end of a finish
+//!    those of its tasks. In the trace, these come before; so they do in the cut, if it has them. For a fork and a join that is the whole rule. A
 //!    read observes in the cut the last write before it that the cut has: between the write that it observed
 //!    and the read, the trace has no other, so that is the one it observed if and only if the cut has it. A
 //!    read that observed no write has none before it, in the trace or in the cut.
@@ -31,8 +31,8 @@
 //! That a strand needs an event of another is kept as the changes of the maximum, for each two strands:
 //! who needs event 9 of a strand needs event 5 too.
 //!
-//! All this is for memory accesses, atomic ones too (what they observe is all that orders them), locks,
-//! forks and joins. For a trace with semaphores, flags, promises, barriers or read-write locks there
+//! All this is for memory accesses, atomic ones too (what they observe is all that orders them), locks
+//! and `isolated`, forks and joins, tasks and the finishes that wait for them. For a trace with semaphores, flags, promises, barriers or read-write locks there
 //! are no [`Cuts`]: its witnesses are done event by event.
 //!
 //! Guarantee: as if the cut's events were done one by one. Cost: one pass over the trace, once; 4 bytes an
@@ -267,26 +267,19 @@ impl Draft {
         let observed = recording.observed(number.into());
         self.need(recording, (strand, number), observed.map(clamp));
         match event.op() {
-            Op::Fork(child) => {
+            Op::Fork(child) | Op::Async(child) | Op::Future(child) => {
                 self.forks.insert(child, number);
             }
-            Op::Join(other) => {
-                self.need(recording, (strand, number), self.forks.get(&other).copied());
-                let other = self.index.get(&other);
-                let last = other.and_then(|&other| self.strands[other].events.last());
-                self.need(recording, (strand, number), last.copied());
+            Op::Join(other) => self.need_end(recording, (strand, number), other),
+            Op::FinishEnd(finish) => {
+                let tasks = recording.tasks(finish).iter();
+                tasks.for_each(|&task| self.need_end(recording, (strand, number), task));
             }
-            Op::Acquire(lock) => {
-                let (id, inside) = self.inside.entry(lock).or_insert_with(|| {
-                    self.locks.push(lock);
-                    (self.locks.len() as LockId - 1, Vec::new())
-                });
-                inside.push(self.strands[index].sections.begin(*id, number));
-            }
-            Op::Release(lock) => {
-                let section = self.inside.get_mut(&lock)?.1.pop()?;
-                self.strands[index].sections.end(section, number);
-            }
+            Op::Acquire(lock) => self.acquire(index, lock, number),
+            Op::Release(lock) => self.release(index, lock, number)?,
+            Op::IsolatedBegin => self.acquire(index, recording.names().isolation(), number),
+            Op::IsolatedEnd => self.release(index, recording.names().isolation(), number)?,
+            Op::FinishBegin(_) => {}
             Op::Read(..) | Op::Write(_) => {}
             Op::AtomicLoad(..) | Op::AtomicStore(..) | Op::AtomicUpdate(..) => {}
             Op::Begin | Op::End | Op::Branch | Op::Request(_) => {}
@@ -294,6 +287,28 @@ impl Draft {
             _ => return None,
         }
         Some(())
+    }
+
+    fn acquire(&mut self, index: usize, lock: Lock, number: u32) {
+        let (id, inside) = self.inside.entry(lock).or_insert_with(|| {
+            self.locks.push(lock);
+            (self.locks.len() as LockId - 1, Vec::new())
+        });
+        inside.push(self.strands[index].sections.begin(*id, number));
+    }
+
+    fn release(&mut self, index: usize, lock: Lock, number: u32) -> Option<()> {
+        let section = self.inside.get_mut(&lock)?.1.pop()?;
+        self.strands[index].sections.end(section, number);
+        Some(())
+    }
+
+    /// A strand's event needs all of another strand.
+    fn need_end(&mut self, recording: &Recording, by: (Strand, u32), other: Strand) {
+        self.need(recording, by, self.forks.get(&other).copied());
+        let other = self.index.get(&other);
+        let last = other.and_then(|&other| self.strands[other].events.last());
+        self.need(recording, by, last.copied());
     }
 
     fn index_of(&mut self, recording: &Recording, strand: Strand) -> usize {

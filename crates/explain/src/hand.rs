@@ -3,26 +3,26 @@
 //! place has its own number for one.
 
 use deadheat_model::{
-    AtomicOrdering, Barrier, Event, Flag, Location, Lock, Op, Promise, ReadKind, Semaphore, Site,
-    Strand, Trace,
+    AtomicOrdering, Barrier, Event, Execution, Finish, Flag, Location, Lock, Op, Promise, ReadKind,
+    Semaphore, Site, Strand,
 };
 
 /// The trace that the lines say.
-pub fn trace(text: &str) -> Trace {
-    let mut trace = Trace::default();
+pub fn trace(text: &str) -> Execution {
+    let mut trace = Execution::default();
     let lines = text.split(['\n', ';']).map(str::trim);
     for line in lines.filter(|line| !line.is_empty()) {
         let mut fields = line.split(['|', ' ']);
         let mut field = || fields.next().map(str::trim);
-        let legend = &mut trace.legend;
-        let strand = Strand(number(&mut legend.strands, field().unwrap()) as u32);
+        let names = &mut trace.names;
+        let strand = Strand(number(&mut names.strands, field().unwrap()) as u32);
         let op = field().unwrap().trim_end_matches(')');
         let (word, object) = op.split_once('(').unwrap_or((op, ""));
-        let mut location = || Location(number(&mut legend.locations, object));
-        let mut lock = || Lock(number(&mut legend.locks, object));
-        let mut semaphore = || Semaphore(number(&mut legend.semaphores, object));
-        let mut flag = || Flag(number(&mut legend.flags, object));
-        let mut barrier = || Barrier(number(&mut legend.barriers, object));
+        let mut location = || Location(number(&mut names.locations, object));
+        let mut lock = || Lock(number(&mut names.locks, object));
+        let mut semaphore = || Semaphore(number(&mut names.semaphores, object));
+        let mut flag = || Flag(number(&mut names.flags, object));
+        let mut barrier = || Barrier(number(&mut names.barriers, object));
         let op = match word {
             "r" => Op::Read(location(), ReadKind::Data),
             "w" => Op::Write(location()),
@@ -33,9 +33,15 @@ pub fn trace(text: &str) -> Trace {
             "rel" => Op::Release(lock()),
             "racq" => Op::AcquireShared(lock()),
             "rrel" => Op::ReleaseShared(lock()),
-            "fork" => Op::Fork(Strand(number(&mut legend.strands, object) as u32)),
-            "join" => Op::Join(Strand(number(&mut legend.strands, object) as u32)),
-            "async" => Op::Async(Strand(number(&mut legend.strands, object) as u32)),
+            "fork" => Op::Fork(Strand(number(&mut names.strands, object) as u32)),
+            "join" => Op::Join(Strand(number(&mut names.strands, object) as u32)),
+            "async" => Op::Async(Strand(number(&mut names.strands, object) as u32)),
+            "future" => Op::Future(Strand(number(&mut names.strands, object) as u32)),
+            "finish" => Op::FinishBegin(Finish(object.parse().unwrap())),
+            "endfinish" => Op::FinishEnd(Finish(object.parse().unwrap())),
+            "isolated" => Op::IsolatedBegin,
+            "endisolated" => Op::IsolatedEnd,
+            "end" => Op::End,
             "p" => Op::P(semaphore()),
             "v" => Op::V(semaphore()),
             "post" => Op::Post(flag()),
@@ -49,7 +55,7 @@ pub fn trace(text: &str) -> Trace {
         };
         let own_number = (trace.events.len() + 1).to_string();
         let place = field().unwrap_or(&own_number);
-        let site = Site(number(&mut legend.sites, place) as u32);
+        let site = Site(number(&mut names.sites, place) as u32);
         trace.events.push(Event::new(strand, op, site));
     }
     trace

@@ -9,10 +9,10 @@
 //!
 //! ```
 //! use deadheat_explain::Witnesses;
-//! use deadheat_model::{Event, Location, Op, Site, Strand, Trace};
+//! use deadheat_model::{Event, Location, Op, Site, Strand, Execution};
 //!
 //! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
-//! let trace = Trace { events: vec![write(0), write(1)], ..Trace::default() };
+//! let trace = Execution { events: vec![write(0), write(1)], ..Execution::default() };
 //! let witnesses = Witnesses::new(&trace).unwrap();
 //! assert!(witnesses.verify(1, 2, &[2, 1]).is_ok());
 //! let refusal = witnesses.verify(1, 2, &[1, 1]).unwrap_err();
@@ -21,7 +21,6 @@
 
 mod cut;
 mod explanation;
-mod lines;
 mod random;
 mod recording;
 mod reorderings;
@@ -38,7 +37,6 @@ mod hand;
 pub use explanation::{
     Bound, ExplainedRace, Explanation, Limits, MAX_ROOTS, ReadCounts, Status, explain,
 };
-pub use lines::{Action, Line, Lines};
 pub use random::{Shape, random_trace};
 pub use recording::NotATrace;
 pub use reorderings::predictable_races;

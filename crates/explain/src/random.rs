@@ -11,8 +11,8 @@
 //! [`Witnesses::new`](crate::Witnesses::new). Cost: linear in the trace, times the threads.
 
 use deadheat_model::{
-    AtomicOrdering, Barrier, Event, Flag, Legend, Location, Lock, Op, ReadKind, Semaphore, Site,
-    Strand, Trace,
+    AtomicOrdering, Barrier, Event, Execution, Flag, Location, Lock, Names, Op, ReadKind,
+    Semaphore, Site, Strand,
 };
 use fastrand::Rng;
 
@@ -82,7 +82,7 @@ impl Shape {
 
 /// A trace of the shape, with a few events more where its last turn begins with a fork and a join or
 /// ends with a barrier.
-pub fn random_trace(rng: &mut Rng, shape: &Shape) -> Trace {
+pub fn random_trace(rng: &mut Rng, shape: &Shape) -> Execution {
     let mut draft = Draft::new(rng, shape);
     while draft.trace.events.len() < shape.events {
         draft.turn();
@@ -108,7 +108,7 @@ struct Thread {
 struct Draft<'a> {
     rng: &'a mut Rng,
     shape: &'a Shape,
-    trace: Trace,
+    trace: Execution,
     threads: Vec<Thread>,
     current: usize,
     /// Who wrote each location last.
@@ -131,24 +131,24 @@ impl<'a> Draft<'a> {
             |prefix: &str, count: usize| (1..=count).map(|n| format!("{prefix}{n}")).collect();
         let locations = shape.locations.max(1);
         let tokens = rng.u64(0..=1);
-        let mut legend = Legend {
+        let mut names = Names {
             strands: named("T", threads.len()),
             locations: named("x", locations),
             locks: named("l", shape.locks),
-            ..Legend::default()
+            ..Names::default()
         };
         if shape.everything {
-            legend.semaphores = vec!["s".to_string()];
-            legend.tokens = vec![tokens];
-            legend.flags = vec!["e".to_string()];
-            legend.barriers = vec!["b".to_string()];
+            names.semaphores = vec!["s".to_string()];
+            names.tokens = vec![tokens];
+            names.flags = vec!["e".to_string()];
+            names.barriers = vec!["b".to_string()];
         }
         Draft {
             rng,
             shape,
-            trace: Trace {
+            trace: Execution {
                 events: Vec::new(),
-                legend,
+                names,
             },
             threads,
             current: 0,
@@ -343,9 +343,9 @@ impl<'a> Draft<'a> {
             Op::Clear(_) => self.on = false,
             _ => {}
         }
-        let Trace { events, legend } = &mut self.trace;
+        let Execution { events, names } = &mut self.trace;
         let site = Site(events.len() as u32);
-        legend.sites.push((events.len() + 1).to_string());
+        names.sites.push((events.len() + 1).to_string());
         events.push(Event::new(Strand(self.current as u32), op, site));
     }
 }
@@ -353,9 +353,9 @@ impl<'a> Draft<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lines, Witnesses, predictable_races};
+    use crate::{Witnesses, predictable_races};
 
-    fn traces(seeds: u64, shape: impl Fn(&mut Rng) -> Shape) -> impl Iterator<Item = Trace> {
+    fn traces(seeds: u64, shape: impl Fn(&mut Rng) -> Shape) -> impl Iterator<Item = Execution> {
         (0..seeds).map(move |seed| {
             let mut rng = Rng::with_seed(seed);
             let shape = shape(&mut rng);
@@ -372,14 +372,14 @@ mod tests {
         };
         for trace in traces(2000, any) {
             if let Err(error) = Witnesses::new(&trace) {
-                panic!("{error}\n{}", Lines(&trace));
+                panic!("{error}\n{}", trace);
             }
         }
     }
 
     #[test]
     fn the_same_seed_makes_the_same_trace() {
-        let texts = || traces(20, |_| Shape::default()).map(|trace| Lines(&trace).to_string());
+        let texts = || traces(20, |_| Shape::default()).map(|trace| trace.to_string());
         assert!(texts().eq(texts()));
         let mut distinct: Vec<_> = texts().collect();
         distinct.sort();
@@ -412,7 +412,7 @@ mod tests {
         for shape in [none, many] {
             for trace in traces(200, |_| shape.clone()) {
                 assert!(trace.events.len() >= 20);
-                assert!(Witnesses::new(&trace).is_ok(), "{}", Lines(&trace));
+                assert!(Witnesses::new(&trace).is_ok(), "{}", trace);
             }
         }
     }

@@ -1,15 +1,14 @@
 //! What a trace says about each of its events, whatever the order: which event of its strand it is,
 //! which write it observed, which round of its barrier it belongs to.
 //!
-//! Guarantee: a trace that is taken in is one of threads, and could have happened as it is written.
+//! Guarantee: an execution that is taken in could have happened as it is written.
 //! Cost: two passes over the trace with a few hash look-ups an event; 8 bytes an event, beside the
 //! trace itself.
 
-use deadheat_model::{Barrier, Construct, Event, EventNumber, Legend, Location, Op, Strand, Trace};
+use deadheat_model::{Barrier, Event, EventNumber, Execution, Finish, Location, Names, Op, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
-use crate::lines::Line;
 use crate::state::State;
 
 /// An event that no run of a threaded program has at that place.
@@ -43,23 +42,26 @@ pub(crate) struct Recorded {
 
 /// A trace with what it says about each event.
 pub(crate) struct Recording<'t> {
-    pub trace: &'t Trace,
+    pub trace: &'t Execution,
     /// For each event, how many of its strand come before.
     places: Vec<u32>,
     /// For each event that reads, the write it observed; 0 for none.
     observed: Vec<u32>,
     pub strands: FxHashMap<Strand, Recorded>,
+    /// The tasks that each finish waits for.
+    tasks: FxHashMap<Finish, Vec<Strand>>,
     rounds: Vec<Round>,
     round_of: FxHashMap<EventNumber, u32>,
 }
 
 impl<'t> Recording<'t> {
-    pub fn new(trace: &'t Trace) -> Result<Recording<'t>, NotATrace> {
+    pub fn new(trace: &'t Execution) -> Result<Recording<'t>, NotATrace> {
         let mut recording = Recording {
             trace,
             places: Vec::with_capacity(trace.events.len()),
             observed: Vec::with_capacity(trace.events.len()),
             strands: FxHashMap::default(),
+            tasks: FxHashMap::default(),
             rounds: Vec::new(),
             round_of: FxHashMap::default(),
         };
@@ -79,8 +81,8 @@ impl<'t> Recording<'t> {
         self.trace.events.get(index)
     }
 
-    pub fn legend(&self) -> &'t Legend {
-        &self.trace.legend
+    pub fn names(&self) -> &'t Names {
+        &self.trace.names
     }
 
     /// How many events of its strand come before an event of the trace.
@@ -96,6 +98,11 @@ impl<'t> Recording<'t> {
         }
     }
 
+    /// The tasks that a finish waits for.
+    pub fn tasks(&self, finish: Finish) -> &[Strand] {
+        self.tasks.get(&finish).map_or(&[], Vec::as_slice)
+    }
+
     /// The number of the round that an event at a barrier belongs to.
     pub fn round_of(&self, number: EventNumber) -> u32 {
         self.round_of[&number]
@@ -107,8 +114,8 @@ impl<'t> Recording<'t> {
 
     fn not_a_trace(&self, event: EventNumber, why: String) -> NotATrace {
         let line = self.event(event).map(|event| {
-            let legend = self.legend();
-            Line { event, legend }.to_string()
+            let names = self.names();
+            names.line(event).to_string()
         });
         NotATrace {
             event,
@@ -123,12 +130,6 @@ impl<'t> Recording<'t> {
             return Err("is more than can be checked: a trace may have 2^32 - 1 events");
         };
         let (strand, op) = (event.strand(), event.op());
-        if let Some(
-            Construct::Async | Construct::Future | Construct::Finish | Construct::Isolated,
-        ) = op.construct()
-        {
-            return Err("belongs to a program of tasks: only runs of threads can be reordered");
-        }
         let recorded = self.strands.entry(strand).or_default();
         self.places.push(recorded.events);
         recorded.events += 1;
@@ -139,6 +140,19 @@ impl<'t> Recording<'t> {
         }
         match op {
             Op::Fork(child) => self.strands.entry(child).or_default().forked = true,
+            Op::Async(task) | Op::Future(task) => {
+                let finish = past.innermost(strand);
+                let recorded = self.strands.entry(task).or_default();
+                recorded.forked = true;
+                past.finish_of.insert(task, finish);
+                if let Some(finish) = finish {
+                    self.tasks.entry(finish).or_default().push(task);
+                }
+            }
+            Op::FinishBegin(finish) => past.open.entry(strand).or_default().push(finish),
+            Op::FinishEnd(finish) if past.open.entry(strand).or_default().pop() != Some(finish) => {
+                return Err("ends a finish that is not the last it began");
+            }
             Op::BarrierArrive(barrier) => {
                 let round = past.arrive(barrier, strand, &mut self.rounds)?;
                 self.round_of.insert(number.into(), round);
@@ -192,9 +206,20 @@ struct Past {
     over: FxHashSet<u32>,
     /// The rounds of those who have arrived and not left.
     inside: FxHashMap<(Barrier, Strand), u32>,
+    /// The finishes that a strand has open, innermost last.
+    open: FxHashMap<Strand, Vec<Finish>>,
+    /// The finish that waits for a task.
+    finish_of: FxHashMap<Strand, Option<Finish>>,
 }
 
 impl Past {
+    /// The finish that waits for a task that a strand starts now.
+    fn innermost(&self, strand: Strand) -> Option<Finish> {
+        let open = self.open.get(&strand).and_then(|open| open.last());
+        let inherited = self.finish_of.get(&strand).copied().flatten();
+        open.copied().or(inherited)
+    }
+
     /// The round that a strand arrives in.
     fn arrive(
         &mut self,

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, EventNumber, Flag, Location, Op, Strand, Trace};
+use deadheat_model::{Event, EventNumber, Execution, Flag, Location, Op, Strand};
 use rustc_hash::FxHashSet;
 
 use crate::recording::{NotATrace, Recording, writes};
@@ -21,7 +21,7 @@ use crate::state::State;
 /// All predictable races of a small trace: pairs of event numbers, the smaller first, and for each a
 /// witness that ends with the pair.
 pub fn predictable_races(
-    trace: &Trace,
+    trace: &Execution,
 ) -> Result<BTreeMap<(EventNumber, EventNumber), Vec<EventNumber>>, NotATrace> {
     let recording = Recording::new(trace)?;
     let search = Search::new(&recording);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use deadheat_model::{Access, Event, EventNumber, Strand, Trace, Witness};
+use deadheat_model::{Access, Event, EventNumber, Execution, Strand, Witness};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::Deserializer;
@@ -159,7 +159,7 @@ struct End {
 }
 
 /// Re-checks every race of a report against the trace it was made from.
-pub fn verify_report(json: &str, trace: &Trace) -> Result<Verification, ReportError> {
+pub fn verify_report(json: &str, trace: &Execution) -> Result<Verification, ReportError> {
     let reports = read(json)?;
     let events = trace.events.len() as u64;
     let witnesses = Witnesses::new(trace)?;
@@ -199,7 +199,7 @@ fn read(json: &str) -> Result<Vec<Report>, ReportError> {
     }
 }
 
-fn judge(race: &Reported, trace: &Trace, threads: &Threads, witnesses: &Witnesses) -> Verdict {
+fn judge(race: &Reported, trace: &Execution, threads: &Threads, witnesses: &Witnesses) -> Verdict {
     if let Err(reason) = names_agree(race, trace) {
         return Verdict::Refused(reason);
     }
@@ -226,13 +226,13 @@ fn judge(race: &Reported, trace: &Trace, threads: &Threads, witnesses: &Witnesse
 struct Threads<'t>(FxHashMap<Cow<'t, str>, Option<Strand>>);
 
 impl<'t> Threads<'t> {
-    fn new(trace: &'t Trace) -> Threads<'t> {
+    fn new(trace: &'t Execution) -> Threads<'t> {
         let mut threads = FxHashMap::default();
         let acting = trace.events.iter().map(Event::strand);
         let mut strands: FxHashSet<_> = acting.collect();
-        strands.extend((0..trace.legend.strands.len() as u32).map(Strand));
+        strands.extend((0..trace.names.strands.len() as u32).map(Strand));
         for strand in strands {
-            let name = trace.legend.strand(strand);
+            let name = trace.names.strand(strand);
             let known = threads.entry(name).or_insert(Some(strand));
             *known = known.filter(|&known| known == strand);
         }
@@ -261,19 +261,19 @@ impl<'t> Threads<'t> {
 }
 
 /// Whether what a report says of the two accesses is what the trace says.
-fn names_agree(race: &Reported, trace: &Trace) -> Result<(), Reason> {
+fn names_agree(race: &Reported, trace: &Execution) -> Result<(), Reason> {
     let mut kinds = Vec::new();
     for end in [&race.first, &race.second] {
         let (event, access) = access(trace, end.event)?;
-        let legend = &trace.legend;
+        let names = &trace.names;
         agree(
             end,
             "the thread",
             &end.thread,
-            &legend.strand(event.strand()),
+            &names.strand(event.strand()),
         )?;
-        agree(end, "the place", &end.loc, &legend.site(event.site()))?;
-        let variable = legend.location(access.location);
+        agree(end, "the place", &end.loc, &names.site(event.site()))?;
+        let variable = names.location(access.location);
         agree(end, "the variable", &race.variable, &variable)?;
         kinds.push(access.kind.to_string());
     }
@@ -286,7 +286,7 @@ fn names_agree(race: &Reported, trace: &Trace) -> Result<(), Reason> {
     }
 }
 
-fn access(trace: &Trace, number: EventNumber) -> Result<(&Event, Access), Reason> {
+fn access(trace: &Execution, number: EventNumber) -> Result<(&Event, Access), Reason> {
     let index = number.checked_sub(1).and_then(|n| usize::try_from(n).ok());
     let event = index.and_then(|index| trace.events.get(index));
     let event = event.ok_or(Reason::NoSuchEvent {
@@ -480,16 +480,16 @@ mod tests {
             });
             json!({"races": [race]}).to_string()
         };
-        let verdict = |trace: &Trace, name| {
+        let verdict = |trace: &Execution, name| {
             let verification = verify_report(&json(name), trace).unwrap();
             verification.races[0].verdict.to_string()
         };
         assert_eq!(verdict(&trace, "T2"), "verified");
-        trace.legend.strands.clear();
+        trace.names.strands.clear();
         assert_eq!(verdict(&trace, "T1"), "verified");
         assert!(verdict(&trace, "T2").contains("which the trace does not have"));
         // The second's number is the first's name.
-        trace.legend.strands.push("T1".to_string());
+        trace.names.strands.push("T1".to_string());
         assert!(verdict(&trace, "T1").contains("several of the trace"));
     }
 
@@ -550,8 +550,8 @@ mod tests {
             let error = verify_report(json, &trace(FIGURE_1B)).unwrap_err();
             assert!(error.to_string().contains(words), "{json}: {error}");
         }
-        let tasks = trace("T1 async(T2)");
-        let error = verify_report(r#"{"races": []}"#, &tasks).unwrap_err();
+        let impossible = trace("T1 rel(l)");
+        let error = verify_report(r#"{"races": []}"#, &impossible).unwrap_err();
         assert!(
             error.to_string().contains("event 1 of the trace"),
             "{error}"

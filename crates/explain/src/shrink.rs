@@ -7,12 +7,12 @@
 //! Guarantee: the check fails on the result if it failed on the trace, and on nothing that is one
 //! such step smaller. Cost: at most quadratically many checks, in the number of events.
 
-use deadheat_model::{Event, Op, Trace};
+use deadheat_model::{Event, Execution, Op};
 
 use crate::recording::Recording;
 
-/// The trace, with as much left out as possible so that `fails` stays true. The legend stays.
-pub fn shrink(trace: Trace, fails: impl Fn(&Trace) -> bool) -> Trace {
+/// The trace, with as much left out as possible so that `fails` stays true. The names stays.
+pub fn shrink(trace: Execution, fails: impl Fn(&Execution) -> bool) -> Execution {
     let mut smallest = trace;
     while let Some(smaller) = parts(&smallest.events)
         .iter()
@@ -24,12 +24,12 @@ pub fn shrink(trace: Trace, fails: impl Fn(&Trace) -> bool) -> Trace {
     smallest
 }
 
-fn without(trace: &Trace, part: &[usize]) -> Trace {
+fn without(trace: &Execution, part: &[usize]) -> Execution {
     let events = trace.events.iter().enumerate();
     let kept = events.filter(|(index, _)| !part.contains(index));
-    Trace {
+    Execution {
         events: kept.map(|(_, event)| *event).collect(),
-        legend: trace.legend.clone(),
+        names: trace.names.clone(),
     }
 }
 
@@ -77,13 +77,13 @@ fn closing(op: Op) -> Option<Op> {
 mod tests {
     use super::*;
     use crate::hand::trace;
-    use crate::{Lines, predictable_races};
+    use crate::predictable_races;
 
-    fn shrunk(text: &str, fails: impl Fn(&Trace) -> bool) -> String {
-        Lines(&shrink(trace(text), fails)).to_string()
+    fn shrunk(text: &str, fails: impl Fn(&Execution) -> bool) -> String {
+        shrink(trace(text), fails).to_string()
     }
 
-    fn races(trace: &Trace) -> bool {
+    fn races(trace: &Execution) -> bool {
         !predictable_races(trace).unwrap().is_empty()
     }
 
@@ -100,7 +100,7 @@ mod tests {
         // Without its section, T1 would race.
         let text = "T1 acq(l); T1 acq(l); T1 rel(l); T1 w(x); T1 rel(l);
             T2 acq(l); T2 w(x); T2 rel(l)";
-        let two_writes = |trace: &Trace| {
+        let two_writes = |trace: &Execution| {
             let writes = trace.events.iter().filter(|e| e.access().is_some());
             writes.count() == 2
         };

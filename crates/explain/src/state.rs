@@ -1,13 +1,15 @@
 //! A run of a trace's events in another order, after some of them: what has been done, what the
 //! locations hold, who has which lock. It says whether an event can come next, and why not.
 //!
-//! This is what a run of threads *is*, for the checker of witnesses and for brute force alike:
+//! This is what a run *is*, for the checker of witnesses and for brute force alike:
 //! - a strand does its own events, in its own order, after it was forked if the trace says by whom;
 //! - a read observes the write that it observed in the trace, or none if it observed none there;
 //!   atomic accesses too, and an atomic update both reads and writes;
 //! - a lock has one owner or many readers; whoever has it may take it again, and gives it back as
 //!   often;
-//! - a join comes after all that the trace has of the strand;
+//! - a join comes after all that the trace has of the strand, and the end of a finish after all that
+//!   it has of the tasks that the finish waits for;
+//! - one strand at a time is inside `isolated`;
 //! - a semaphore gives no more tokens than it has; a flag is waited for while it is on; a promise is
 //!   read after it is set;
 //! - who arrived at a barrier leaves when everybody of that round has arrived, and a round begins
@@ -20,7 +22,6 @@
 use deadheat_model::{Event, EventNumber, Flag, Location, Lock, Op, Promise, Semaphore, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::lines::{Line, name};
 use crate::recording::{Recording, reads, writes};
 
 /// Why an event cannot come next.
@@ -77,11 +78,11 @@ pub enum Obstacle {
 impl Obstacle {
     /// The obstacle to an event, in words that go on from the event's name.
     pub(crate) fn words(self, recording: &Recording) -> String {
-        let legend = recording.legend();
+        let names = recording.names();
         let shown = |number: Option<EventNumber>| match number {
             None => "no write".to_string(),
             Some(number) => match recording.event(number) {
-                Some(event) => format!("event {number} ({})", Line { event, legend }),
+                Some(event) => format!("event {number} ({})", names.line(event)),
                 None => format!("event {number}"),
             },
         };
@@ -95,10 +96,10 @@ impl Obstacle {
                 format!("comes before {n} earlier events of its own strand")
             }
             Obstacle::NotForked(s) => {
-                format!("comes before {} is forked", legend.strand(s))
+                format!("comes before {} is forked", names.strand(s))
             }
             Obstacle::ForkedTwice(s) => {
-                format!("forks {}, which was forked before", legend.strand(s))
+                format!("forks {}, which was forked before", names.strand(s))
             }
             Obstacle::Observes { here, in_trace } => format!(
                 "observes {} here, but {} in the trace",
@@ -107,28 +108,25 @@ impl Obstacle {
             ),
             Obstacle::Owned(l, s) => format!(
                 "takes lock {}, which {} has",
-                legend.lock(l),
-                legend.strand(s)
+                names.lock(l),
+                names.strand(s)
             ),
             Obstacle::Shared(l) => format!(
                 "takes lock {}, which others have for reading",
-                legend.lock(l)
+                names.lock(l)
             ),
             Obstacle::NotHeld(l) => {
-                format!("gives back lock {}, which it does not have", legend.lock(l))
+                format!("gives back lock {}, which it does not have", names.lock(l))
             }
             Obstacle::NotEnded(s) => format!(
                 "waits for the end of {}, which has events that are not done",
-                legend.strand(s)
+                names.strand(s)
             ),
             Obstacle::NoToken(s) => format!(
                 "takes a token of semaphore {}, which has none",
-                name(&legend.semaphores, s.0, "S")
+                names.semaphore(s)
             ),
-            Obstacle::FlagOff(e) => format!(
-                "waits for flag {}, which is off",
-                name(&legend.flags, e.0, "E")
-            ),
+            Obstacle::FlagOff(e) => format!("waits for flag {}, which is off", names.flag(e)),
             Obstacle::SetTwice(p) => format!("sets promise {}, which is set already", p.0),
             Obstacle::NotSet(p) => format!("reads promise {}, which is not set", p.0),
             Obstacle::RoundNotFull(n) => {
@@ -227,16 +225,27 @@ impl State {
         }
         match event.op() {
             Op::Acquire(l) => self.can_own(l, strand),
+            Op::IsolatedBegin => self.can_own(recording.names().isolation(), strand),
+            Op::IsolatedEnd => self.owns(recording.names().isolation(), strand),
+            Op::Release(l) => self.owns(l, strand),
             Op::AcquireShared(l) => self.has_no_other_owner(l, strand),
-            Op::Release(l) => match self.locks.get(&l).and_then(|held| held.owner) {
-                Some((owner, _)) if owner == strand => Ok(()),
-                _ => Err(Obstacle::NotHeld(l)),
-            },
             Op::ReleaseShared(l) => match self.locks.get(&l) {
                 Some(held) if held.readers.contains_key(&strand) => Ok(()),
                 _ => Err(Obstacle::NotHeld(l)),
             },
-            Op::Fork(child) if self.forked.contains(&child) => Err(Obstacle::ForkedTwice(child)),
+            Op::Fork(child) | Op::Async(child) | Op::Future(child)
+                if self.forked.contains(&child) =>
+            {
+                Err(Obstacle::ForkedTwice(child))
+            }
+            Op::FinishEnd(finish) => {
+                let mut tasks = recording.tasks(finish).iter();
+                let events = |task| recording.strands[task].events;
+                match tasks.find(|&task| self.done(*task) < events(task)) {
+                    Some(task) => Err(Obstacle::NotEnded(*task)),
+                    None => Ok(()),
+                }
+            }
             Op::Join(other) => match recording.strands.get(&other) {
                 Some(recorded) if recorded.forked && !self.forked.contains(&other) => {
                     Err(Obstacle::NotForked(other))
@@ -280,11 +289,9 @@ impl State {
         }
         match event.op() {
             Op::Acquire(l) => self.own(l, strand),
-            Op::Release(l) => {
-                let held = self.locks.entry(l).or_default();
-                held.owner = held.owner.filter(|(_, depth)| *depth > 1);
-                held.owner = held.owner.map(|(strand, depth)| (strand, depth - 1));
-            }
+            Op::IsolatedBegin => self.own(recording.names().isolation(), strand),
+            Op::IsolatedEnd => self.give_back(recording.names().isolation()),
+            Op::Release(l) => self.give_back(l),
             Op::AcquireShared(l) => {
                 let held = self.locks.entry(l).or_default();
                 *held.readers.entry(strand).or_default() += 1;
@@ -298,7 +305,7 @@ impl State {
                     }
                 }
             }
-            Op::Fork(child) => self.fork(child),
+            Op::Fork(child) | Op::Async(child) | Op::Future(child) => self.fork(child),
             Op::P(s) => {
                 let tokens = self.tokens(recording, s);
                 self.tokens.insert(s, tokens.saturating_sub(1));
@@ -321,6 +328,20 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Whether a strand has a lock.
+    fn owns(&self, lock: Lock, strand: Strand) -> Result<(), Obstacle> {
+        match self.locks.get(&lock).and_then(|held| held.owner) {
+            Some((owner, _)) if owner == strand => Ok(()),
+            _ => Err(Obstacle::NotHeld(lock)),
+        }
+    }
+
+    fn give_back(&mut self, lock: Lock) {
+        let held = self.locks.entry(lock).or_default();
+        held.owner = held.owner.filter(|(_, depth)| *depth > 1);
+        held.owner = held.owner.map(|(strand, depth)| (strand, depth - 1));
     }
 
     /// So many more events of a strand are done, whatever they do.
@@ -364,7 +385,7 @@ impl State {
     }
 
     fn tokens(&self, recording: &Recording, semaphore: Semaphore) -> u64 {
-        let initial = || recording.legend().tokens.get(semaphore.index()).copied();
+        let initial = || recording.names().tokens.get(semaphore.index()).copied();
         let now = self.tokens.get(&semaphore).copied();
         now.or_else(initial).unwrap_or(0)
     }

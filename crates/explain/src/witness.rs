@@ -18,11 +18,10 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use deadheat_model::{EventNumber, Trace, Witness};
+use deadheat_model::{EventNumber, Execution, Witness};
 use thiserror::Error;
 
 use crate::cut::{Cut, Cuts, recall_writes};
-use crate::lines::Line;
 use crate::recording::{NotATrace, Recording};
 use crate::state::{Obstacle, State};
 
@@ -52,7 +51,7 @@ pub struct Witnesses<'t> {
 
 impl<'t> Witnesses<'t> {
     /// Takes a trace in. It is refused if it uses tasks or could not have happened.
-    pub fn new(trace: &'t Trace) -> Result<Witnesses<'t>, NotATrace> {
+    pub fn new(trace: &'t Execution) -> Result<Witnesses<'t>, NotATrace> {
         let recording = Recording::new(trace)?;
         let cuts = OnceLock::new();
         Ok(Witnesses { recording, cuts })
@@ -157,9 +156,9 @@ impl<'t> Witnesses<'t> {
     }
 
     fn refusal(&self, position: usize, event: EventNumber, obstacle: Obstacle) -> Refusal {
-        let legend = self.recording.legend();
+        let names = self.recording.names();
         let line = self.recording.event(event);
-        let line = line.map(|event| format!(" ({})", Line { event, legend }));
+        let line = line.map(|event| format!(" ({})", names.line(event)));
         Refusal {
             position,
             event,
@@ -182,7 +181,7 @@ mod tests {
 
     /// Where and why a witness is refused.
     fn verdict(
-        trace: &Trace,
+        trace: &Execution,
         (first, second): (EventNumber, EventNumber),
         witness: &[EventNumber],
     ) -> Result<(), (usize, Obstacle)> {
@@ -368,7 +367,7 @@ mod tests {
     #[test]
     fn a_semaphore_gives_the_tokens_it_has() {
         let mut trace = trace("T1 w(x); T1 v(s); T2 p(s); T2 w(x); T3 p(s); T3 w(x)");
-        trace.legend.tokens = vec![1];
+        trace.names.tokens = vec![1];
         let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
         assert_eq!(verdict((1, 4), &[3, 4, 1]), Ok(()));
         assert_eq!(verdict((4, 6), &[1, 2, 3, 5, 4, 6]), Ok(()));
@@ -430,7 +429,18 @@ mod tests {
     #[test]
     fn a_trace_that_could_not_happen_is_refused_at_the_event() {
         let cases = [
-            ("T1 w(x); T1 async(T2)", 2, "tasks"),
+            (
+                "T1 isolated; T2 isolated",
+                2,
+                "takes lock isolated, which T1 has",
+            ),
+            ("T1 endisolated", 1, "gives back lock isolated"),
+            ("T1 finish(1); T1 endfinish(2)", 2, "not the last it began"),
+            (
+                "T1 finish(1); T1 async(T2); T1 endfinish(1); T2 w(x)",
+                3,
+                "waits for the end of T2",
+            ),
             ("T1 rel(l)", 1, "gives back lock l"),
             ("T1 rrel(l)", 1, "gives back lock l"),
             ("T1 acq(l); T2 rel(l)", 2, "gives back lock l"),

@@ -4,8 +4,8 @@
 
 use std::cell::Cell;
 
-use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{AtomicOrdering, Event, EventNumber, Op, Trace, Witness};
+use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Witness};
 use fastrand::Rng;
 
 fn traces() -> u64 {
@@ -22,7 +22,7 @@ struct Tally {
 
 impl Tally {
     /// Whether the checker says the same of a witness and of it spelt out.
-    fn same(&self, witnesses: &Witnesses, trace: &Trace, witness: &Witness) -> bool {
+    fn same(&self, witnesses: &Witnesses, trace: &Execution, witness: &Witness) -> bool {
         let spelt: Vec<_> = trace.spell_out(witness).collect();
         let (first, second) = match spelt[..] {
             [.., e1, e2] => (e1.min(e2), e1.max(e2)),
@@ -43,8 +43,13 @@ impl Tally {
 
     /// Tries the witnesses that `some` gives for a trace; shows a small trace if one is judged
     /// differently.
-    fn check(&self, seed: u64, trace: Trace, some: impl Fn(&Trace, &mut Rng) -> Vec<Witness>) {
-        let differs = |trace: &Trace| {
+    fn check(
+        &self,
+        seed: u64,
+        trace: Execution,
+        some: impl Fn(&Execution, &mut Rng) -> Vec<Witness>,
+    ) {
+        let differs = |trace: &Execution| {
             let witnesses = Witnesses::new(trace).unwrap();
             let mut some = some(trace, &mut Rng::with_seed(seed)).into_iter();
             some.find(|witness| !self.same(&witnesses, trace, witness))
@@ -52,12 +57,12 @@ impl Tally {
         if differs(&trace).is_some() {
             let small = shrink(trace, |trace| differs(trace).is_some());
             let witness = differs(&small);
-            panic!("seed {seed}: {witness:?} of\n{}", Lines(&small));
+            panic!("seed {seed}: {witness:?} of\n{}", small);
         }
     }
 }
 
-fn some_trace(rng: &mut Rng, events: usize) -> Trace {
+fn some_trace(rng: &mut Rng, events: usize) -> Execution {
     let shape = Shape {
         reentrant: rng.bool(),
         everything: rng.u32(0..8) == 0,
@@ -73,7 +78,7 @@ fn some_trace(rng: &mut Rng, events: usize) -> Trace {
 }
 
 /// Makes some accesses atomic.
-fn make_atomic(rng: &mut Rng, trace: &mut Trace) {
+fn make_atomic(rng: &mut Rng, trace: &mut Execution) {
     let relaxed = AtomicOrdering::Relaxed;
     for event in &mut trace.events {
         let op = match event.op() {
@@ -89,13 +94,13 @@ fn make_atomic(rng: &mut Rng, trace: &mut Trace) {
     }
 }
 
-fn strands(trace: &Trace) -> usize {
+fn strands(trace: &Execution) -> usize {
     let strands = trace.events.iter().map(|event| event.strand().index());
     strands.max().map_or(0, |last| last + 1)
 }
 
 /// Every compact form of a sequence: its beginning in the trace's order, up to any of its events.
-fn compact_forms(trace: &Trace, sequence: &[EventNumber]) -> Vec<Witness> {
+fn compact_forms(trace: &Execution, sequence: &[EventNumber]) -> Vec<Witness> {
     let in_order = sequence.windows(2).take_while(|pair| pair[0] < pair[1]);
     let in_order = in_order.count() + usize::from(!sequence.is_empty());
     let mut upto = vec![0; strands(trace)];
@@ -124,7 +129,7 @@ fn in_order(mut sequence: Vec<EventNumber>) -> Vec<EventNumber> {
 }
 
 /// Changes something.
-fn damage(rng: &mut Rng, trace: &Trace, witness: &mut Witness) {
+fn damage(rng: &mut Rng, trace: &Execution, witness: &mut Witness) {
     let Witness { before, upto, then } = witness;
     let events = trace.events.len() as u64;
     match rng.u32(0..9) {
@@ -199,7 +204,7 @@ fn a_damaged_witness_is_judged_as_if_spelt_out() {
 }
 
 /// A cut, and a few events after it: each the next of some strand, mostly.
-fn some_witness(rng: &mut Rng, trace: &Trace) -> Witness {
+fn some_witness(rng: &mut Rng, trace: &Execution) -> Witness {
     let events = trace.events.len() as u64;
     let before = rng.u64(1..events + 2);
     let whole = rng.f64();

@@ -3,21 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Access, AccessKind, Event, EventNumber, Location, Lock, Op, Strand, Trace};
+use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_model::{
+    Access, AccessKind, Event, EventNumber, Execution, Location, Lock, Op, Strand,
+};
 use fastrand::Rng;
 
-fn event(trace: &Trace, number: EventNumber) -> &Event {
+fn event(trace: &Execution, number: EventNumber) -> &Event {
     &trace.events[number as usize - 1]
 }
 
-fn strand(trace: &Trace, number: EventNumber) -> Strand {
+fn strand(trace: &Execution, number: EventNumber) -> Strand {
     event(trace, number).strand()
 }
 
 /// The write that the event at `position` of a sequence observes.
 fn observes(
-    trace: &Trace,
+    trace: &Execution,
     sequence: &[EventNumber],
     position: usize,
     location: Location,
@@ -28,7 +30,7 @@ fn observes(
 }
 
 /// No lock is acquired twice without its release in between, by the same thread.
-fn locks_hold(trace: &Trace, sequence: &[EventNumber]) -> bool {
+fn locks_hold(trace: &Execution, sequence: &[EventNumber]) -> bool {
     let uses = |lock: Lock| {
         let of_lock = sequence.iter().copied().filter(move |&number| {
             let op = event(trace, number).op();
@@ -48,7 +50,7 @@ fn locks_hold(trace: &Trace, sequence: &[EventNumber]) -> bool {
 }
 
 /// Forks come before what they start, joins after all of what they wait for.
-fn threads_hold(trace: &Trace, sequence: &[EventNumber]) -> bool {
+fn threads_hold(trace: &Execution, sequence: &[EventNumber]) -> bool {
     let everything: Vec<_> = (1..=trace.events.len() as EventNumber).collect();
     let forks = everything
         .iter()
@@ -73,7 +75,7 @@ fn threads_hold(trace: &Trace, sequence: &[EventNumber]) -> bool {
 }
 
 /// Whether a sequence of distinct events is a witness, for locks, forks and joins.
-fn is_witness(trace: &Trace, sequence: &[EventNumber]) -> bool {
+fn is_witness(trace: &Execution, sequence: &[EventNumber]) -> bool {
     let Some((before, &[e1, e2])) = sequence.split_last_chunk::<2>() else {
         return false;
     };
@@ -126,7 +128,7 @@ fn every_sequence(events: u64, sequence: &mut Vec<u64>, visit: &mut impl FnMut(&
 }
 
 /// Whether checker, brute force and definition disagree on a trace.
-fn disagree(trace: &Trace) -> bool {
+fn disagree(trace: &Execution) -> bool {
     let witnesses = Witnesses::new(trace).unwrap();
     let mut agree = true;
     let mut races = BTreeSet::new();
@@ -160,7 +162,7 @@ fn checker_and_brute_force_say_what_the_definition_says() {
         let trace = random_trace(&mut rng, &shape);
         if disagree(&trace) {
             let small = shrink(trace, disagree);
-            panic!("seed {seed}:\n{}", Lines(&small));
+            panic!("seed {seed}:\n{}", small);
         }
         match predictable_races(&trace).unwrap().is_empty() {
             true => quiet += 1,
@@ -184,7 +186,7 @@ fn the_checker_accepts_every_witness_of_the_brute_force_and_refuses_it_beheaded(
         let witnesses = Witnesses::new(&trace).unwrap();
         for (&(first, second), witness) in &predictable_races(&trace).unwrap() {
             let verdict = witnesses.verify(first, second, witness);
-            assert_eq!(verdict, Ok(()), "seed {seed}:\n{}", Lines(&trace));
+            assert_eq!(verdict, Ok(()), "seed {seed}:\n{}", trace);
             assert!(witnesses.verify(first, first, witness).is_err());
             let cut = &witness[1..];
             let lost = strand(&trace, witness[0]);
@@ -225,7 +227,7 @@ fn no_random_run_shows_a_race_that_the_brute_force_misses() {
             };
             if witnesses.verify(e1, e2, &sequence).is_ok() {
                 let pair = (e1.min(e2), e1.max(e2));
-                assert!(races.contains_key(&pair), "seed {seed}:\n{}", Lines(&trace));
+                assert!(races.contains_key(&pair), "seed {seed}:\n{}", trace);
                 seen += 1;
             }
         }

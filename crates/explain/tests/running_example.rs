@@ -6,7 +6,7 @@
 
 use deadheat_explain::view::{Detail, RaceStatus, View};
 use deadheat_explain::{Limits, Status, explain};
-use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
+use deadheat_model::{Event, Execution, Location, Names, Op, ReadKind, Site, Strand};
 use fixedbitset::FixedBitSet;
 
 const HEAD: Location = Location(100);
@@ -25,6 +25,16 @@ struct Figure {
 }
 
 impl Figure {
+    fn execution(&self) -> Execution {
+        let strands = ["main", "left", "right"].map(String::from).to_vec();
+        let names = Names {
+            strands,
+            ..Names::default()
+        };
+        let events = self.events.clone();
+        Execution { events, names }
+    }
+
     fn add(&mut self, strand: u32, name: char, op: Op) {
         self.events.push(Event::new(Strand(strand), op, site(name)));
     }
@@ -76,8 +86,9 @@ fn figure() -> Figure {
 
 /// The apparent races, by the names of their events.
 fn races(detail: Detail) -> (Vec<(String, RaceStatus)>, u32, u32) {
-    let Figure { events, splits } = figure();
-    let view = View::new(&events, [], &splits);
+    let figure = figure();
+    let (events, execution) = (&figure.events, figure.execution());
+    let view = View::new(&execution, &figure.splits).unwrap();
     let analysis = view.analyse(detail);
     assert!(analysis.complete);
     let name = |event: u32| {
@@ -141,9 +152,9 @@ fn the_race_of_the_removes_is_the_only_first_one() {
 /// never possible is not called feasible, and everything else is laid at the removes' door.
 #[test]
 fn single_accesses_say_the_same() {
-    let explanation = explain(&figure().events, [], &Limits::default());
+    let explanation = explain(&figure().execution(), &Limits::default()).unwrap();
     for race in &explanation.races {
-        let mut places = [race.first.site, race.second.site];
+        let mut places = [race.race.first.site, race.race.second.site];
         places.sort();
         let removes = places == [site('c'), site('d')];
         match places {

@@ -4,7 +4,8 @@
 //! (one event that other strands can observe, or that can wait). A strand always stands before a
 //! step; the local instructions behind a step belong to it.
 
-use deadheat_model::{LocationName, ReadKind, Site, SourcePosition};
+use crate::location::LocationName;
+use deadheat_model::{ReadKind, Site, SourcePosition};
 
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 

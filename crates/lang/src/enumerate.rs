@@ -108,10 +108,7 @@ impl<F: FnMut(Enumerated)> Enumeration<'_, '_, F> {
         }
         self.schedules_left -= 1;
         (self.each)(Enumerated {
-            execution: Execution {
-                tables: self.machine.tables(state, &record.events),
-                events: record.events.clone(),
-            },
+            execution: self.machine.execution(state, record.events.clone()),
             values: record.values.clone(),
             ending,
             memory: state.memory().clone(),

@@ -28,6 +28,7 @@ mod enumerate;
 mod explore;
 mod flow;
 mod liveness;
+mod location;
 mod machine;
 mod program;
 pub mod random;
@@ -42,6 +43,7 @@ pub use explore::{
     DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found,
     MAX_SCHEDULES, Progress,
 };
+pub use location::LocationName;
 pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;
 pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting};

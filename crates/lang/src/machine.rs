@@ -13,14 +13,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use deadheat_model::{
-    Event, Finish, Flag, Location, LocationName, Lock, Op, Promise, Region, Semaphore, Site,
-    Strand, StrandInfo, StrandKind, Tables,
+    Event, Execution, Finish, Flag, Location, Lock, Names, Op, Parent, Promise, Region, Semaphore,
+    Site, Strand,
 };
 use rustc_hash::FxHashMap;
 
 use crate::code::{Address, Code, Instruction, Start, Value, Wanted};
 use crate::digest::digest;
 use crate::liveness::live_slots;
+use crate::location::LocationName;
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 
 /// How many values a strand's stack may hold: what stops a recursion without end.
@@ -349,7 +350,8 @@ impl Standing {
 /// The numbers given to what executions make, the same in every execution.
 #[derive(Debug)]
 struct Numbers {
-    strands: Vec<StrandInfo>,
+    /// Who started each; none for `main`.
+    parents: Vec<Option<Parent>>,
     /// How many strands lie between each and `main`.
     depths: Vec<u32>,
     /// By parent, which child, and how it was started.
@@ -376,15 +378,10 @@ pub(crate) struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     pub(crate) fn new(code: &'p Code) -> Machine<'p> {
-        let main = StrandInfo {
-            parent: None,
-            ordinal: 0,
-            kind: StrandKind::Main,
-        };
         Machine {
             code,
             numbers: Numbers {
-                strands: vec![main],
+                parents: vec![None],
                 depths: vec![0],
                 strand_numbers: FxHashMap::default(),
                 cells: FxHashMap::default(),
@@ -488,28 +485,42 @@ impl<'p> Machine<'p> {
         state.place(strand, Slot::Live(Arc::new(standing)));
     }
 
-    /// Names for what `events` mention, in an execution that has come to `state`.
-    pub(crate) fn tables(&self, state: &State, events: &[Event]) -> Tables {
+    /// The execution that has come to `state` by these events. Locations are numbered as they appear
+    /// in it, so that a large array of which little is used takes little.
+    pub(crate) fn execution(&self, state: &State, mut events: Vec<Event>) -> Execution {
         let code = self.code;
-        let mut tables = Tables {
-            strands: self.numbers.strands.clone(),
-            sites: code.sites.clone(),
-            declared_promises: code.promises.len() as u64,
-            ..Tables::default()
+        let mut locations = Vec::new();
+        let mut numbers: FxHashMap<Location, Location> = FxHashMap::default();
+        for event in &mut events {
+            let Some(access) = event.access() else {
+                continue;
+            };
+            let next = Location(numbers.len() as u64);
+            let number = *numbers.entry(access.location).or_insert(next);
+            if number == next {
+                let name = self.location_name(state, access.location.0 as u32);
+                locations.push(name.to_string());
+            }
+            let op = match event.op() {
+                Op::Read(_, kind) => Op::Read(number, kind),
+                _ => Op::Write(number),
+            };
+            *event = Event::new(event.strand(), op, event.site());
+        }
+        let semaphores = code.semaphores.iter();
+        let names = Names {
+            strands: vec![String::new(); self.numbers.parents.len()],
+            sites: vec![String::new(); code.sites.len()],
+            locations,
+            locks: code.locks.clone(),
+            semaphores: semaphores.clone().map(|(name, _)| name.clone()).collect(),
+            tokens: semaphores.map(|(_, tokens)| *tokens).collect(),
+            flags: code.events.clone(),
+            promises: code.promises.clone(),
+            positions: code.sites.clone(),
+            ..self.strand_names()
         };
-        for event in events {
-            if let Some(access) = event.access() {
-                let name = tables.locations.entry(access.location);
-                name.or_insert_with(|| self.location_name(state, access.location.0 as u32));
-            }
-            if let Op::Alloc(region) = event.op() {
-                tables.regions.insert(region, (Location(region.0), 1));
-            }
-        }
-        for (number, (_, tokens)) in code.semaphores.iter().enumerate() {
-            tables.semaphores.insert(Semaphore(number as u64), *tokens);
-        }
-        tables
+        Execution { events, names }
     }
 
     /// What a cell is called in an execution that has come to `state`.
@@ -524,16 +535,17 @@ impl<'p> Machine<'p> {
     }
 
     /// Names for the strands of all executions, and for nothing else.
-    pub(crate) fn strand_tables(&self) -> Tables {
-        Tables {
-            strands: self.numbers.strands.clone(),
-            ..Tables::default()
+    pub(crate) fn strand_names(&self) -> Names {
+        Names {
+            parents: self.numbers.parents.clone(),
+            ..Names::default()
         }
     }
 
     /// Who started a strand.
     pub(crate) fn parent(&self, strand: Strand) -> Option<Strand> {
-        self.numbers.strands[strand.index()].parent
+        let parent = self.numbers.parents[strand.index()];
+        parent.map(|parent| parent.strand)
     }
 
     /// A started strand's child, by its place among its siblings.
@@ -907,20 +919,15 @@ impl<'p> Machine<'p> {
         if depth > MAX_STRAND_DEPTH {
             return Err((ErrorKind::StrandsTooDeep, site));
         }
-        let next = Strand(self.numbers.strands.len() as u32);
+        let next = Strand(self.numbers.parents.len() as u32);
         let key = (parent, ordinal, how);
         let child = *self.numbers.strand_numbers.entry(key).or_insert(next);
         if child == next {
             self.numbers.depths.push(depth);
-            self.numbers.strands.push(StrandInfo {
-                parent: Some(parent),
+            self.numbers.parents.push(Some(Parent {
+                strand: parent,
                 ordinal,
-                kind: match how {
-                    Start::Async => StrandKind::Async,
-                    Start::Future => StrandKind::Future,
-                    Start::Fork => StrandKind::Thread,
-                },
-            });
+            }));
         }
         let stacks = state.stacks + stack.len() as u64;
         if child.index() >= MAX_STRANDS || stacks > MAX_STACKS {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, Execution, LocationName, Site, Strand};
+use deadheat_model::{Event, Execution, Site, Strand};
 
 use crate::code::Value;
+use crate::location::LocationName;
 use crate::machine::{Machine, Observer, Readiness, RuntimeError, State, WaitsFor};
 use crate::program::Program;
 use crate::schedule::{CannotFollow, RecordedSchedule, Schedule, Scheduler};
@@ -28,7 +29,7 @@ pub struct Run {
 impl Run {
     /// The schedule of this run, to run the program in the same way again.
     pub fn schedule(&self) -> RecordedSchedule {
-        RecordedSchedule::from_steps(&self.steps, &self.execution.tables)
+        RecordedSchedule::from_steps(&self.steps, &self.execution.names)
     }
 }
 
@@ -95,10 +96,7 @@ impl Program {
             ending,
             steps,
             memory: state.memory().iter().map(name).collect(),
-            execution: Execution {
-                tables: machine.tables(&state, &recorder.events),
-                events: recorder.events,
-            },
+            execution: machine.execution(&state, recorder.events),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use deadheat_model::{Strand, Tables, path_name};
+use deadheat_model::{Names, Strand, path_name};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -80,10 +80,10 @@ impl RecordedSchedule {
     }
 
     /// The schedule in which these strands take a step each.
-    pub fn from_steps(steps: &[Strand], tables: &Tables) -> RecordedSchedule {
+    pub fn from_steps(steps: &[Strand], names: &Names) -> RecordedSchedule {
         let turns = steps.chunk_by(|a, b| a == b).enumerate();
         let turns = turns.map(|(index, turn)| Turn {
-            path: tables.strand_path(turn[0]),
+            path: names.strand_path(turn[0]),
             steps: turn.len() as u64,
             line: index as u32 + 1,
         });
@@ -404,7 +404,7 @@ impl Sections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{StrandInfo, StrandKind};
+    use deadheat_model::Parent;
 
     #[test]
     fn a_schedule_says_where_it_is_not_one() {
@@ -423,21 +423,13 @@ mod tests {
 
     #[test]
     fn steps_are_joined_into_turns() {
-        let info = |parent, ordinal| StrandInfo {
-            parent,
-            ordinal,
-            kind: StrandKind::Async,
-        };
-        let tables = Tables {
-            strands: vec![
-                info(None, 0),
-                info(Some(Strand(0)), 1),
-                info(Some(Strand(1)), 2),
-            ],
-            ..Tables::default()
+        let child = |strand, ordinal| Some(Parent { strand, ordinal });
+        let names = Names {
+            parents: vec![None, child(Strand(0), 1), child(Strand(1), 2)],
+            ..Names::default()
         };
         let steps = [0, 0, 2, 0].map(Strand);
-        let schedule = RecordedSchedule::from_steps(&steps, &tables);
+        let schedule = RecordedSchedule::from_steps(&steps, &names);
         assert_eq!(schedule.to_string(), "main 2\nmain/1/2\nmain\n");
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }

@@ -1,9 +1,10 @@
 //! The language means what its page says.
 
+use deadheat_lang::LocationName;
 use deadheat_lang::{
     Ending, ErrorKind, Exploration, ExploreOptions, Program, RecordedSchedule, Run, Schedule, Value,
 };
-use deadheat_model::{Event, LocationName, Op, ReadKind};
+use deadheat_model::{Event, Op, ReadKind};
 
 fn program(source: &str) -> Program {
     Program::parse(source).unwrap_or_else(|error| panic!("{error}\n{source}"))
@@ -23,15 +24,13 @@ fn explore(source: &str) -> Exploration {
 
 /// The accesses of a run in their order: who, what, where to.
 fn accesses(run: &Run) -> String {
-    let tables = &run.execution.tables;
+    let names = &run.execution.names;
     let text = |event: &Event| {
-        let who = tables.strand_name(event.strand());
+        let who = names.strand(event.strand());
         match event.op() {
-            Op::Read(x, ReadKind::Data) => Some(format!("{who} reads {}", tables.location_name(x))),
-            Op::Read(x, ReadKind::Control) => {
-                Some(format!("{who} tests {}", tables.location_name(x)))
-            }
-            Op::Write(x) => Some(format!("{who} writes {}", tables.location_name(x))),
+            Op::Read(x, ReadKind::Data) => Some(format!("{who} reads {}", names.location(x))),
+            Op::Read(x, ReadKind::Control) => Some(format!("{who} tests {}", names.location(x))),
+            Op::Write(x) => Some(format!("{who} writes {}", names.location(x))),
             _ => None,
         }
     };
@@ -50,7 +49,7 @@ fn error(source: &str) -> (ErrorKind, u32, u32) {
     let Ending::Error(error) = run.ending else {
         panic!("{:?}", run.ending);
     };
-    let position = run.execution.tables.position(error.site).unwrap();
+    let position = run.execution.names.position(error.site).unwrap();
     (error.kind, position.line, position.column)
 }
 

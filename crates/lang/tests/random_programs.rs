@@ -221,7 +221,7 @@ fn the_least_recipe_gives_a_program_too() {
     for program in programs(&recipe) {
         let run = read(&program).run(&deadheat_lang::Schedule::DepthFirst, 10_000);
         let run = run.expect("the schedule names no strands");
-        assert_eq!(run.execution.tables.strands.len(), 1, "{program}");
+        assert_eq!(run.execution.names.strands.len(), 1, "{program}");
     }
 }
 
@@ -234,7 +234,7 @@ fn no_program_has_more_strands_than_its_recipe_says() {
             for program in programs(&recipe) {
                 let run = read(&program).run(&deadheat_lang::Schedule::Random(3), 10_000);
                 let run = run.expect("the schedule names no strands");
-                let started = run.execution.tables.strands.len();
+                let started = run.execution.names.strands.len();
                 assert!(started <= strands as usize, "{started} strands: {program}");
             }
         }
@@ -356,11 +356,11 @@ fn without_shared_control_every_schedule_does_the_same_events() {
             let events = |seed| {
                 let schedule = deadheat_lang::Schedule::Random(seed);
                 let run = program.run(&schedule, 10_000).expect("it names no strands");
-                let tables = &run.execution.tables;
+                let names = &run.execution.names;
                 let mut events: Vec<(String, String)> = Vec::new();
                 for event in &run.execution.events {
-                    let position = tables.position(event.site());
-                    let strand = tables.strand_name(event.strand());
+                    let position = names.position(event.site());
+                    let strand = names.strand(event.strand()).into_owned();
                     events.push((strand, format!("{position:?}")));
                 }
                 events.sort();

@@ -2,140 +2,108 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
-use serde::Serialize;
+use crate::{Event, EventNumber, Names, Witness};
 
-use crate::{Event, Location, Region, Semaphore, Site, Strand};
-
-/// A place in a source text. Lines and columns count from 1; a column counts characters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-pub struct SourcePosition {
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-    /// Where the marked text starts, in bytes from the beginning of the source.
-    #[serde(skip)]
-    pub offset: u32,
-    /// How many bytes are marked.
-    #[serde(skip)]
-    pub length: u32,
-}
-
-/// How a strand came to be, which says who can wait for it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum StrandKind {
-    /// The first strand.
-    Main,
-    /// A task of `async`: waited for by the enclosing `finish`.
-    Async,
-    /// A task of `future`: as `async`, and by `get`.
-    Future,
-    /// A thread: waited for by `join`.
-    Thread,
-}
-
-/// Who a strand is.
-#[derive(Clone, Debug)]
-pub struct StrandInfo {
-    /// The strand that started it; none for the first.
-    pub parent: Option<Strand>,
-    /// Which child of its parent it is, from 1, in the parent's order. 0 for the first strand.
-    pub ordinal: u32,
-    /// How it was started.
-    pub kind: StrandKind,
-}
-
-/// What a location is called.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum LocationName {
-    /// A variable.
-    Variable(String),
-    /// An element of an array.
-    Element(String, u64),
-    /// A cell made while the program ran.
-    Cell {
-        /// The line that made it.
-        line: u32,
-        /// It was the n-th cell made by that line, from 1.
-        ordinal: u32,
-    },
-}
-
-impl fmt::Display for LocationName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LocationName::Variable(name) => f.write_str(name),
-            LocationName::Element(name, index) => write!(f, "{name}[{index}]"),
-            LocationName::Cell { line, ordinal } => write!(f, "alloc@{line}#{ordinal}"),
-        }
-    }
-}
-
-/// What the numbers in events stand for.
-#[derive(Clone, Debug, Default)]
-pub struct Tables {
-    /// By [`Strand`] number.
-    pub strands: Vec<StrandInfo>,
-    /// By [`Site`] number.
-    pub sites: Vec<SourcePosition>,
-    /// The names of the locations that events mention.
-    pub locations: FxHashMap<Location, LocationName>,
-    /// What a semaphore starts with, where that is not 0.
-    pub semaphores: FxHashMap<Semaphore, u64>,
-    /// Promises numbered below this exist from the start; the others are made by an event.
-    pub declared_promises: u64,
-    /// The locations of an allocated region, first and count, where the source knows them.
-    pub regions: FxHashMap<Region, (Location, u64)>,
-}
-
-impl Tables {
-    /// The path by which a strand was started: which child of the first strand, which child of
-    /// that one, and so on.
-    pub fn strand_path(&self, strand: Strand) -> Vec<u32> {
-        let mut ordinals = Vec::new();
-        let mut at = strand;
-        while let Some(info) = self.strands.get(at.index()) {
-            let Some(parent) = info.parent else { break };
-            ordinals.push(info.ordinal);
-            at = parent;
-        }
-        ordinals.reverse();
-        ordinals
-    }
-
-    /// The path as a name: `main`, `main/1`, `main/1/2`.
-    pub fn strand_name(&self, strand: Strand) -> String {
-        path_name(&self.strand_path(strand))
-    }
-
-    /// What a location is called; its number where it has no name.
-    pub fn location_name(&self, location: Location) -> LocationName {
-        match self.locations.get(&location) {
-            Some(name) => name.clone(),
-            None => LocationName::Variable(format!("0x{:x}", location.0)),
-        }
-    }
-
-    /// Where a site is.
-    pub fn position(&self, site: Site) -> Option<SourcePosition> {
-        self.sites.get(site.0 as usize).copied()
-    }
-}
-
-/// The name of the strand that a path leads to.
-pub fn path_name(path: &[u32]) -> String {
-    let ordinals = path.iter().map(|ordinal| format!("/{ordinal}"));
-    std::iter::once("main".to_string())
-        .chain(ordinals)
-        .collect()
-}
-
-/// The events of one execution in the order in which they happened, numbered from 1.
-#[derive(Clone, Debug, Default)]
+/// The events of one execution in the order in which they happened, numbered from 1. Where it comes
+/// from makes no difference: a `.tp` program's run, a trace on disk, a native program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
     /// What happened.
     pub events: Vec<Event>,
     /// What the numbers mean.
-    pub tables: Tables,
+    pub names: Names,
+}
+
+impl Execution {
+    /// The event of a number, if the execution has it.
+    pub fn event(&self, number: EventNumber) -> Option<&Event> {
+        let index = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.events.get(index)
+    }
+
+    /// A witness event by event.
+    pub fn spell_out<'a>(&'a self, witness: &'a Witness) -> impl Iterator<Item = EventNumber> + 'a {
+        let unmoved = self.events.iter().zip(1..);
+        let unmoved = unmoved.take_while(|&(_, number)| number < witness.before);
+        let unmoved = unmoved.filter(|&(event, number)| {
+            let upto = witness.upto.get(event.strand().index());
+            upto.is_some_and(|&upto| number <= upto)
+        });
+        let unmoved = unmoved.map(|(_, number)| number);
+        unmoved.chain(witness.then.iter().copied())
+    }
+}
+
+/// One event a line, as in a trace.
+impl fmt::Display for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut events = self.events.iter();
+        events.try_for_each(|event| writeln!(f, "{}", self.names.line(event)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Location, Names, Op, Parent, Promise, Semaphore, Site, SourcePosition, Strand};
+
+    fn two_events(names: Names) -> Execution {
+        let events = vec![
+            Event::new(Strand(0), Op::P(Semaphore(0)), Site(0)),
+            Event::new(Strand(1), Op::Write(Location(0)), Site(1)),
+        ];
+        Execution { events, names }
+    }
+
+    fn list(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn an_execution_is_shown_one_event_a_line() {
+        let names = Names {
+            strands: list(&["T1", "T2"]),
+            sites: list(&["a.c:1", "a.c:2"]),
+            semaphores: list(&["s"]),
+            locations: list(&["x"]),
+            ..Names::default()
+        };
+        assert_eq!(
+            two_events(names).to_string(),
+            "T1|p(s)|a.c:1\nT2|w(x)|a.c:2\n"
+        );
+    }
+
+    #[test]
+    fn what_has_no_name_is_shown_by_number() {
+        assert_eq!(
+            two_events(Names::default()).to_string(),
+            "T0|p(S0)|0\nT1|w(V0)|1\n"
+        );
+    }
+
+    #[test]
+    fn a_strand_without_a_name_is_called_by_its_path_and_a_place_by_its_position() {
+        let child = |strand, ordinal| Some(Parent { strand, ordinal });
+        let names = Names {
+            parents: vec![None, child(Strand(0), 2), child(Strand(1), 1)],
+            positions: vec![SourcePosition {
+                line: 3,
+                column: 5,
+                offset: 0,
+                length: 0,
+            }],
+            promises: list(&["ready"]),
+            ..Names::default()
+        };
+        assert_eq!(names.strand(Strand(0)), "main");
+        assert_eq!(names.strand(Strand(2)), "main/2/1");
+        assert_eq!(names.site(Site(0)), "3:5");
+        assert_eq!(names.action(Op::Set(Promise(0))).to_string(), "set(ready)");
+        assert_eq!(
+            names.action(Op::Fork(Strand(1))).to_string(),
+            "fork(main/2)"
+        );
+        assert_eq!(names.lock(names.isolation()), "isolated");
+    }
 }

@@ -2,10 +2,9 @@
 //!
 //! Every part of deadheat speaks this vocabulary. A source of events (a `.tp` program, a recorded
 //! trace, a running program) produces an [`Execution`]: a sequence of [`Event`]s, each one strand
-//! doing one [`Op`] at one [`Site`], beside [`Tables`] that give the numbers in the events their
-//! names. A recorded run of a threaded program is a [`Trace`], whose [`Legend`] has the names that its
-//! recorder gave. An engine reads the events and reports [`Race`]s. [`Validator`] says whether a stream of
-//! events is one that some program could have produced, and names the event where it is not.
+//! doing one [`Op`] at one [`Site`], beside the [`Names`] of what the numbers in the events stand for.
+//! An engine reads the events and gives its [`Findings`]: [`Race`]s, some with a [`Witness`].
+//! [`words`] is the one table of words for operations.
 //!
 //! The crate has no I/O and no algorithms.
 //!
@@ -21,20 +20,19 @@
 mod construct;
 mod event;
 mod execution;
+mod findings;
+mod names;
 mod race;
-mod trace;
-mod validate;
 mod witness;
+pub mod words;
 
 pub use construct::Construct;
 pub use event::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Finish, Flag, Location, Lock,
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,
 };
-pub use execution::{
-    Execution, LocationName, SourcePosition, StrandInfo, StrandKind, Tables, path_name,
-};
-pub use race::{Race, RacingAccess};
-pub use trace::{Legend, Trace};
-pub use validate::{IllFormed, Validator, Violation};
+pub use execution::Execution;
+pub use findings::{Finding, Findings, racy};
+pub use names::{Names, Parent, SourcePosition, path_name};
+pub use race::{Race, RaceKind, RacingAccess};
 pub use witness::Witness;

@@ -63,12 +63,12 @@ impl ComputationGraph {
         keep: impl Fn(Location) -> bool,
         mut each: impl FnMut(&Event, EventNumber, Node) -> Result<(), EngineError>,
     ) -> Result<ComputationGraph, EngineError> {
-        let initial_tokens = execution.tables.semaphores.iter();
+        let initial_tokens = (0..).zip(&execution.names.tokens);
         let mut builder = Builder {
             semaphores: initial_tokens
-                .map(|(semaphore, &tokens)| (semaphore.0, (tokens, VecDeque::new())))
+                .map(|(semaphore, &tokens)| (semaphore, (tokens, VecDeque::new())))
                 .collect(),
-            strands: Vec::with_capacity(execution.tables.strands.len()),
+            strands: Vec::with_capacity(execution.names.strands.len()),
             ..Builder::default()
         };
         builder.graph.node_of.reserve(execution.events.len());

@@ -34,8 +34,8 @@ use std::hash::Hash;
 
 use deadheat_lang::{Ending, Program, RecordedSchedule, Run, Schedule};
 use deadheat_model::{
-    AccessKind, Construct, Event, EventNumber, Location, LocationName, Op, Race, RacingAccess,
-    Site, Strand, Tables, path_name,
+    AccessKind, Construct, Event, EventNumber, Location, Names, Op, Race, RacingAccess, Site,
+    Strand, path_name,
 };
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,7 +64,7 @@ pub struct Orders {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderRace {
     /// What both touch.
-    pub location: LocationName,
+    pub location: String,
     /// The access that comes first in the schedule.
     pub first: OrderAccess,
     /// The other one.
@@ -111,7 +111,7 @@ const MAX_TRIES: u32 = 8;
 /// An order still to be tried.
 #[derive(Default)]
 struct Pending {
-    /// By the names of the strands that enter sections.
+    /// By the sections_by_name of the strands that enter sections.
     order: Vec<u32>,
     /// Whether the last of them may have something else to do.
     is_a_guess: bool,
@@ -121,12 +121,12 @@ struct Pending {
 type Path = Vec<u32>;
 
 /// What makes a race the same race in another run.
-type RaceKey = (LocationName, [(Site, AccessKind); 2]);
+type RaceKey = (String, [(Site, AccessKind); 2]);
 
-fn key(race: &Race, tables: &Tables) -> RaceKey {
+fn key(race: &Race, names: &Names) -> RaceKey {
     let mut places = [race.first, race.second].map(|access| (access.site, access.kind));
     places.sort();
-    (tables.location_name(race.location), places)
+    (names.location(race.location).into_owned(), places)
 }
 
 /// Visits all orders of a program's sections, each run for at most `max_steps` steps.
@@ -142,7 +142,7 @@ pub fn all_orders(
         races: Vec::new(),
     };
     let mut races = Shown::default();
-    let mut names = Names::default();
+    let mut sections_by_name = SectionNames::default();
     let mut classes: FxHashSet<u128> = FxHashSet::default();
     let mut tried: FxHashSet<u128> = FxHashSet::default();
     let sets_promises = program.constructs().contains(&Construct::Promise);
@@ -156,7 +156,7 @@ pub fn all_orders(
             break;
         }
         runs += 1;
-        let paths = names.paths(&next.order);
+        let paths = sections_by_name.paths(&next.order);
         let schedule = Schedule::Sections(paths.clone());
         let Ok(run) = program.run(&schedule, max_steps) else {
             orders.complete = false;
@@ -196,14 +196,14 @@ pub fn all_orders(
         };
         for (first, second) in class.reversible() {
             let reversed = class.reversed(first, second);
-            let order = names.of_all(&class, &reversed);
+            let order = sections_by_name.of_all(&class, &reversed);
             if !add(class.digest(&reversed), order, false) {
                 break;
             }
         }
         for (before, strand) in class.instead_of_failing() {
-            let mut order = names.of_all(&class, &before);
-            order.push(names.of(&strand));
+            let mut order = sections_by_name.of_all(&class, &before);
+            order.push(sections_by_name.of(&strand));
             if !add(class.digest(&before) ^ hash(&strand), order, true) {
                 break;
             }
@@ -223,12 +223,12 @@ pub fn all_orders(
 
 /// Paths of strands, numbered.
 #[derive(Default)]
-struct Names {
+struct SectionNames {
     numbers: FxHashMap<Path, u32>,
     paths: Vec<Path>,
 }
 
-impl Names {
+impl SectionNames {
     fn of(&mut self, path: &Path) -> u32 {
         if let Some(&number) = self.numbers.get(path) {
             return number;
@@ -268,7 +268,7 @@ struct Class<'r> {
     /// Whose section it is.
     paths: Vec<Path>,
     /// Whose, and which of that strand's, as a number.
-    names: Vec<u128>,
+    sections_by_name: Vec<u128>,
     /// The earlier sections that each conflicts with, those that others come between left out.
     conflicts: Vec<Vec<usize>>,
     /// For every node, the nodes before it.
@@ -304,11 +304,11 @@ impl Class<'_> {
             let earlier = earlier.filter(|(_, (_, last))| before[first].contains(*last));
             earlier.map(|(section, _)| section).collect()
         });
-        let tables = &execution.tables;
-        let path = |&(node, _): &(Node, Node)| tables.strand_path(graph.strand(node));
+        let names = &execution.names;
+        let path = |&(node, _): &(Node, Node)| names.strand_path(graph.strand(node));
         let paths: Vec<Path> = sections.iter().map(path).collect();
         let mut of_strand: FxHashMap<&Path, u32> = FxHashMap::default();
-        let names = paths.iter().map(|path| {
+        let sections_by_name = paths.iter().map(|path| {
             let count = of_strand.entry(path).or_default();
             *count += 1;
             hash((path, *count))
@@ -316,7 +316,7 @@ impl Class<'_> {
         Ok(Class {
             run,
             sections_before: sections_before.collect(),
-            names: names.collect(),
+            sections_by_name: sections_by_name.collect(),
             paths,
             is_whole: graph.events() == execution.events.len(),
             graph,
@@ -370,14 +370,14 @@ impl Class<'_> {
         let Some(open) = last.filter(|event| event.op() == Op::IsolatedBegin) else {
             return Vec::new();
         };
-        let tables = &self.run.execution.tables;
+        let names = &self.run.execution.names;
         let ended = events.iter().filter(|event| event.op() == Op::End);
         let ended: FxHashSet<Strand> = ended.map(|event| event.strand()).collect();
         let before: Vec<usize> = (0..self.sections.len().saturating_sub(1)).collect();
-        let strands = (0..tables.strands.len() as u32).map(Strand);
+        let strands = (0..names.strands.len() as u32).map(Strand);
         strands
             .filter(|strand| *strand != open.strand() && !ended.contains(strand))
-            .map(|strand| (before.clone(), tables.strand_path(strand)))
+            .map(|strand| (before.clone(), names.strand_path(strand)))
             .collect()
     }
 
@@ -387,8 +387,11 @@ impl Class<'_> {
         let among: FixedBitSet = sections.iter().copied().collect();
         let digests = sections.iter().map(|&section| {
             let before = self.sections_before[section].intersection(&among);
-            let before = before.map(|other| self.names[other]);
-            hash((self.names[section], before.fold(0, u128::wrapping_add)))
+            let before = before.map(|other| self.sections_by_name[other]);
+            hash((
+                self.sections_by_name[section],
+                before.fold(0, u128::wrapping_add),
+            ))
         });
         digests.fold(0, u128::wrapping_add)
     }
@@ -403,8 +406,8 @@ impl Class<'_> {
             |a, b, _| self.before[b].contains(a) || (is_section(a) && is_section(b)),
         );
         for race in &found.found {
-            let tables = &self.run.execution.tables;
-            let key = key(race, tables);
+            let names = &self.run.execution.names;
+            let key = key(race, names);
             let tries = races.tries.get(&key).copied().unwrap_or(0);
             let known = races.found.get(&key).map(|known| known.schedule.steps());
             if tries >= MAX_TRIES || (known.is_none() && races.found.len() >= MAX_RACES) {
@@ -414,7 +417,7 @@ impl Class<'_> {
             if known.is_some_and(|known| known <= steps.len() as u64) {
                 continue;
             }
-            let schedule = RecordedSchedule::from_steps(&steps, tables);
+            let schedule = RecordedSchedule::from_steps(&steps, names);
             let mut found = shown(program, &schedule, max_steps, &key);
             if found.is_none() && known.is_none() {
                 // The run itself has it, if it is one that its own order leaves open.
@@ -500,18 +503,18 @@ fn shown(
     let run = program
         .run(&Schedule::Recorded(schedule.clone()), max_steps)
         .ok()?;
-    let tables = &run.execution.tables;
+    let names = &run.execution.names;
     let races = graph::check(&run.execution).ok()?.races;
-    let race = races.iter().find(|race| self::key(race, tables) == *key)?;
+    let race = races.iter().find(|race| self::key(race, names) == *key)?;
     let access = |access: &RacingAccess| OrderAccess {
         site: access.site,
         kind: access.kind,
-        strand: tables.strand_name(access.strand),
+        strand: names.strand(access.strand).into_owned(),
     };
     let until = race.second.event as usize;
     let sections = run.execution.events[..until].iter();
     let sections = sections.filter(|event| event.op() == Op::IsolatedBegin);
-    let name = |strand| path_name(&tables.strand_path(strand));
+    let name = |strand| path_name(&names.strand_path(strand));
     Some(OrderRace {
         location: key.0.clone(),
         first: access(&race.first),

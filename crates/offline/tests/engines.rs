@@ -196,7 +196,7 @@ fn esp_bags_reports_a_race_that_is_not_there_between_sections_that_do_not_commut
     let found = esp_bags::racy_locations(&run.execution);
     let names = found
         .iter()
-        .map(|&x| run.execution.tables.location_name(x).to_string());
+        .map(|&x| run.execution.names.location(x).to_string());
     assert_eq!(names.collect::<Vec<_>>(), ["x"]);
     assert!(graph::check(&run.execution).unwrap().races.is_empty());
     let exploration = program.explore(&Default::default(), |_| {});

@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use deadheat_lang::{Ending, Exploration, ExploreOptions, Program, Schedule, Value};
-use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand, Tables, Validator};
+use deadheat_model::{AccessKind, Event, Execution, Op, Site, Strand};
 use deadheat_offline::graph::{self, Graph};
+use deadheat_offline::threads::validate;
 
 use random::{on_random_programs, on_tiny_programs, programs_per_family};
 
@@ -40,9 +41,9 @@ fn races_of(execution: &Execution) -> BTreeSet<RaceKey> {
 }
 
 fn races_in(graph: &Graph, execution: &Execution) -> BTreeSet<RaceKey> {
-    let tables = &execution.tables;
+    let names = &execution.names;
     let races = graph.races.iter().map(|race| {
-        let location = tables.location_name(race.location).to_string();
+        let location = names.location(race.location).to_string();
         let (first, second) = (race.first, race.second);
         key(
             location,
@@ -105,8 +106,8 @@ fn by_enumeration(program: &Program, max_schedules: u64) -> Option<Truth> {
         match schedule.ending {
             Ending::Deadlock(_) => deadlock = true,
             Ending::Error(error) => {
-                let strand = schedule.execution.tables.strand_name(error.strand);
-                errors.insert((strand, error.site, error.kind.to_string()));
+                let strand = schedule.execution.names.strand(error.strand);
+                errors.insert((strand.into_owned(), error.site, error.kind.to_string()));
             }
             Ending::Finished | Ending::StillRunning => {}
         }
@@ -296,12 +297,8 @@ fn every_run_is_a_well_formed_stream() {
             Schedule::Random(2),
         ] {
             let run = program.run(&schedule, 10_000).unwrap();
-            let tables: &Tables = &run.execution.tables;
-            let mut validator = Validator::new(tables);
-            for event in &run.execution.events {
-                if let Err(error) = validator.check(event) {
-                    return Some(format!("{schedule:?}: {error}"));
-                }
+            if let Err(error) = validate(&run.execution) {
+                return Some(format!("{schedule:?}: {error}"));
             }
         }
         None

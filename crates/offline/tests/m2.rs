@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Location, Lock, Op, Race, Site, Strand, Trace};
+use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_model::{Event, EventNumber, Execution, Location, Lock, Op, Race, Site, Strand};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Method, Recorded, Wanted};
 
@@ -33,7 +33,7 @@ fn pair(race: &Race) -> Pair {
 }
 
 /// What is wrong with what M2 says of a trace, if anything.
-fn problem(trace: &Trace, tally: &mut Tally) -> Option<String> {
+fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
     let truth: BTreeSet<Pair> = predictable_races(trace).unwrap().into_keys().collect();
     let witnesses = Witnesses::new(trace).unwrap();
     let strands: BTreeSet<_> = trace.events.iter().map(|e| e.strand()).collect();
@@ -104,14 +104,14 @@ fn problem(trace: &Trace, tally: &mut Tally) -> Option<String> {
     None
 }
 
-fn places(trace: &Trace, (first, second): Pair) -> (Site, Site) {
+fn places(trace: &Execution, (first, second): Pair) -> (Site, Site) {
     let site = |number| trace.event(number).unwrap().site();
     let (a, b) = (site(first), site(second));
     (a.min(b), a.max(b))
 }
 
 /// Some events are at the same place.
-fn with_few_places(mut trace: Trace, places: u32) -> Trace {
+fn with_few_places(mut trace: Execution, places: u32) -> Execution {
     for event in &mut trace.events {
         *event = Event::new(event.strand(), event.op(), Site(event.site().0 % places));
     }
@@ -142,11 +142,7 @@ fn what_m2_says_agrees_with_brute_force() {
                 problem(trace, &mut Tally::default()).is_some()
             });
             let problem = problem(&small, &mut tally);
-            panic!(
-                "seed {seed}:\n{}{}",
-                Lines(&small),
-                problem.unwrap_or_default()
-            );
+            panic!("seed {seed}:\n{}{}", small, problem.unwrap_or_default());
         }
     }
     println!("{tally:?}");
@@ -205,10 +201,10 @@ fn a_section_that_needs_an_access_to_end_comes_last() {
 /// Two threads write one location at one place: the pairs are very many, and only near ones are kept.
 #[test]
 fn very_many_pairs_of_two_places_take_no_longer_than_their_accesses() {
-    let mut long = Trace::default();
-    long.legend.strands = vec!["A".to_string(), "B".to_string()];
-    long.legend.locations = vec!["x".to_string()];
-    long.legend.sites = vec!["1".to_string()];
+    let mut long = Execution::default();
+    long.names.strands = vec!["A".to_string(), "B".to_string()];
+    long.names.locations = vec!["x".to_string()];
+    long.names.sites = vec!["1".to_string()];
     let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
     long.events = (0..1_000_000).map(|n| write(n % 2)).collect();
     let recorded = Recorded::InMemory(&long);
@@ -222,10 +218,10 @@ fn very_many_pairs_of_two_places_take_no_longer_than_their_accesses() {
 /// More pairs of places than anybody can look at: the first are shown, and that there are more is said.
 #[test]
 fn more_pairs_of_places_than_are_kept_are_not_called_all() {
-    let mut wide = Trace::default();
-    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
-    wide.legend.locations = vec!["x".to_string()];
-    wide.legend.sites = (0..2100).map(|site| site.to_string()).collect();
+    let mut wide = Execution::default();
+    wide.names.strands = vec!["A".to_string(), "B".to_string()];
+    wide.names.locations = vec!["x".to_string()];
+    wide.names.sites = (0..2100).map(|site| site.to_string()).collect();
     let write = |n| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n));
     wide.events = (0..2100).map(write).collect();
     let recorded = Recorded::InMemory(&wide);
@@ -244,10 +240,10 @@ fn more_pairs_of_places_than_are_kept_are_not_called_all() {
 /// Very many pairs of places with a fair number of pairs of events each: not all can be counted.
 #[test]
 fn counting_the_pairs_of_very_many_places_ends() {
-    let mut wide = Trace::default();
-    wide.legend.strands = vec!["A".to_string(), "B".to_string()];
-    wide.legend.locations = vec!["x".to_string()];
-    wide.legend.sites = (0..600).map(|site| site.to_string()).collect();
+    let mut wide = Execution::default();
+    wide.names.strands = vec!["A".to_string(), "B".to_string()];
+    wide.names.locations = vec!["x".to_string()];
+    wide.names.sites = (0..600).map(|site| site.to_string()).collect();
     let write = |n: u32| Event::new(Strand(n % 2), Op::Write(Location(0)), Site(n % 600));
     wide.events = (0..24_000).map(write).collect();
     let recorded = Recorded::InMemory(&wide);
@@ -265,11 +261,11 @@ fn counting_the_pairs_of_very_many_places_ends() {
 /// A section that stays open comes behind all others of its lock, however many there are.
 #[test]
 fn very_many_sections_are_put_before_one_that_stays_open() {
-    let mut long = Trace::default();
-    long.legend.strands = vec!["A".to_string(), "B".to_string()];
-    long.legend.locations = vec!["x".to_string()];
-    long.legend.locks = vec!["l".to_string()];
-    long.legend.sites = vec!["1".to_string(), "2".to_string()];
+    let mut long = Execution::default();
+    long.names.strands = vec!["A".to_string(), "B".to_string()];
+    long.names.locations = vec!["x".to_string()];
+    long.names.locks = vec!["l".to_string()];
+    long.names.sites = vec!["1".to_string(), "2".to_string()];
     let mut push = |strand, op, site| {
         let event = Event::new(Strand(strand), op, Site(site));
         long.events.push(event);

@@ -21,8 +21,8 @@ mod thread_traces;
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 
-use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Location, Lock, Op, Site, Strand, Trace};
+use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_model::{Event, EventNumber, Execution, Location, Lock, Op, Site, Strand};
 use deadheat_offline::{Method, Recorded, Wanted};
 
 use thread_traces::{how_many, trace};
@@ -110,9 +110,9 @@ enum Verdict {
 }
 
 impl Printed {
-    fn new(trace: &Trace, reading: Reading) -> Printed {
-        let first = Strand(trace.legend.strands.len() as u32);
-        let locations: Vec<Location> = (0..trace.legend.locations.len() as u64)
+    fn new(trace: &Execution, reading: Reading) -> Printed {
+        let first = Strand(trace.names.strands.len() as u32);
+        let locations: Vec<Location> = (0..trace.names.locations.len() as u64)
             .map(Location)
             .collect();
         let writes = locations.iter();
@@ -153,7 +153,7 @@ impl Printed {
             po,
             processes: processes.into_iter().collect(),
             locations,
-            locks: (0..trace.legend.locks.len() as u64).map(Lock).collect(),
+            locks: (0..trace.names.locks.len() as u64).map(Lock).collect(),
             events,
             added,
         }
@@ -448,7 +448,7 @@ impl Closing<'_> {
 }
 
 /// The pairs of conflicting accesses of different strands.
-fn conflicting(trace: &Trace) -> Vec<Pair> {
+fn conflicting(trace: &Execution) -> Vec<Pair> {
     let n = trace.events.len() as EventNumber;
     let all = (1..=n).flat_map(move |b| (1..b).map(move |a| (a, b)));
     let conflict = |&(a, b): &Pair| {
@@ -475,7 +475,7 @@ struct Compared {
     not_races: Vec<Pair>,
 }
 
-fn compared(trace: &Trace, reading: Reading) -> Compared {
+fn compared(trace: &Execution, reading: Reading) -> Compared {
     let printed = Printed::new(trace, reading);
     let truth = predictable_races(trace).unwrap();
     let witnesses = Witnesses::new(trace).unwrap();
@@ -508,7 +508,7 @@ fn compared(trace: &Trace, reading: Reading) -> Compared {
 }
 
 /// Whether a strand takes a lock that it holds, which the paper does not know.
-fn takes_again(trace: &Trace) -> bool {
+fn takes_again(trace: &Execution) -> bool {
     let mut held = BTreeSet::new();
     trace.events.iter().any(|event| match event.op() {
         Op::Acquire(lock) => !held.insert(lock),
@@ -538,7 +538,7 @@ fn on_random_traces(
                 !takes_again(less) && !holds(&compared(less, reading))
             });
             let compared = compared(&small, reading);
-            panic!("seed {seed}:\n{}{compared:?}", Lines(&small));
+            panic!("seed {seed}:\n{}{compared:?}", small);
         }
     }
 }
@@ -589,7 +589,7 @@ fn if_every_read_is_looked_at_all_linearisations_are_reorderings() {
 }
 
 /// What the engine says: all races, and each has a witness that is one.
-fn by_engine(trace: &Trace) -> BTreeSet<Pair> {
+fn by_engine(trace: &Execution) -> BTreeSet<Pair> {
     let wanted = Wanted {
         all_pairs: true,
         complete: None,
@@ -606,7 +606,7 @@ fn by_engine(trace: &Trace) -> BTreeSet<Pair> {
     races.collect()
 }
 
-fn truth(trace: &Trace) -> BTreeSet<Pair> {
+fn truth(trace: &Execution) -> BTreeSet<Pair> {
     predictable_races(trace).unwrap().into_keys().collect()
 }
 
@@ -619,7 +619,8 @@ fn the_races_of_figures_1_and_6_are_found() {
     );
     let figure_6 =
         trace("0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w y\n1 rel l\n0 w z\n1 r z\n2 r y\n2 w x");
-    let decide = |trace: &Trace, pair| Printed::new(trace, Reading::Meant).race_decision(pair, 0);
+    let decide =
+        |trace: &Execution, pair| Printed::new(trace, Reading::Meant).race_decision(pair, 0);
     let witness = vec![4, 5, 6, 1];
     assert_eq!(decide(&figure_1a, (2, 7)), Verdict::Race(witness));
     let witness = vec![5, 6, 7, 8, 9, 10, 1, 11, 12, 13];

@@ -64,9 +64,9 @@ fn each_race_has_a_schedule_that_shows_it() {
             let schedule = Schedule::Recorded(race.schedule.clone());
             let run = program.run(&schedule, 10_000).unwrap();
             let races = graph::check(&run.execution).unwrap().races;
-            let tables = &run.execution.tables;
+            let names = &run.execution.names;
             let has_it = races.iter().any(|found| {
-                tables.location_name(found.location) == race.location
+                names.location(found.location) == race.location
                     && found.first.site == race.first.site
                     && found.second.site == race.second.site
             });

@@ -5,14 +5,14 @@
 mod naive_orders;
 mod thread_traces;
 
-use deadheat_model::{AccessKind, Location, Lock, Trace};
+use deadheat_model::{AccessKind, Execution, Location, Lock};
 use deadheat_offline::threads::accesses::{History, Judged};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::hb::Hb;
 use deadheat_offline::threads::partial_order::PartialOrder;
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{At, Driver, Order, ThreadEngine};
+use deadheat_offline::threads::{At, Driver, Lowering, ThreadEngine};
 use deadheat_order::{Clock, Epoch};
 
 use naive_orders::{Orders, Relation};
@@ -30,9 +30,9 @@ impl History for Notes {
     fn atomic(&mut self, _: &Clock, _: At, _: Location, _: AccessKind) {}
 }
 
-fn notes<P: PartialOrder>(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
-    let mut judged: Judged<P, _> = Judged::new(&trace.legend, Notes::default());
-    let mut driver = Driver::new(&trace.legend, Order::Synchronising);
+fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, Clock)> {
+    let mut judged: Judged<P, _> = Judged::new(&trace.names, Notes::default());
+    let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
     driver.feed(&trace.events, &mut judged).unwrap();
     judged.history.0
 }
@@ -40,7 +40,7 @@ fn notes<P: PartialOrder>(trace: &Trace) -> Vec<(usize, Epoch, Clock)> {
 /// The first pair of accesses of which clocks and definition do not say the same. The definition may
 /// depend on which of the two is checked.
 fn disagreement<P: PartialOrder>(
-    trace: &Trace,
+    trace: &Execution,
     definition: impl Fn(&Orders, usize) -> Relation,
 ) -> Option<String> {
     let orders = Orders::new(&trace.events);
@@ -59,7 +59,7 @@ fn disagreement<P: PartialOrder>(
 }
 
 /// Whether leaving out events made it a trace that no program can have produced.
-fn is_malformed(trace: &Trace) -> bool {
+fn is_malformed(trace: &Execution) -> bool {
     struct Nothing;
     impl ThreadEngine for Nothing {
         fn read(&mut self, _: At, _: Location) {}
@@ -67,18 +67,18 @@ fn is_malformed(trace: &Trace) -> bool {
         fn acquire(&mut self, _: At, _: Lock) {}
         fn release(&mut self, _: At, _: Lock) {}
     }
-    let mut driver = Driver::new(&trace.legend, Order::Synchronising);
+    let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
     driver.feed(&trace.events, &mut Nothing).is_err()
 }
 
-fn on_random_traces(salt: u64, disagreement: impl Fn(&Trace) -> Option<String>) {
+fn on_random_traces(salt: u64, disagreement: impl Fn(&Execution) -> Option<String>) {
     for seed in 0..how_many() {
         // Long ones now and then, so that what everybody knows gets forgotten.
         let longest = if seed % 16 == 0 { 128 } else { 40 };
         let trace = random_trace(salt << 40 | seed, longest);
         assert!(!is_malformed(&trace), "{}", shown(&trace));
         if disagreement(&trace).is_some() {
-            let fails = |less: &Trace| !is_malformed(less) && disagreement(less).is_some();
+            let fails = |less: &Execution| !is_malformed(less) && disagreement(less).is_some();
             let small = shrink(&trace, fails);
             let why = disagreement(&small).unwrap_or_default();
             panic!("seed {seed}:\n{}{why}", shown(&small));
@@ -137,7 +137,7 @@ fn each_order_is_within_the_next() {
 
 /// Whether each order puts one access before another: HB, SHB, WCP, DC. Events from 1, as printed.
 fn ordered(text: &str, earlier: usize, later: usize) -> [bool; 4] {
-    fn by<P: PartialOrder>(trace: &Trace, earlier: usize, later: usize) -> bool {
+    fn by<P: PartialOrder>(trace: &Execution, earlier: usize, later: usize) -> bool {
         let accesses = notes::<P>(trace);
         let find = |number| accesses.iter().find(|(at, ..)| at + 1 == number).unwrap();
         find(later).2.covers(find(earlier).1)

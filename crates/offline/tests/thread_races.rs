@@ -9,8 +9,10 @@ mod thread_traces;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_explain::{Lines, Shape, Witnesses, predictable_races, random_trace, shrink};
-use deadheat_model::{Event, EventNumber, Location, Lock, Op, Race, ReadKind, Site, Strand, Trace};
+use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_model::{
+    Event, EventNumber, Execution, Location, Lock, Op, Race, ReadKind, Site, Strand,
+};
 use deadheat_offline::threads::accesses::{Finder, Judged};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::eraser::Eraser;
@@ -23,7 +25,7 @@ use deadheat_offline::threads::picked::{feed_picked, feed_window};
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::vector_clocks::VectorClocks;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{Driver, Order, ThreadEngine};
+use deadheat_offline::threads::{Driver, Lowering, ThreadEngine};
 use deadheat_offline::{Analysis, Method, Recorded, Wanted};
 use fixedbitset::FixedBitSet;
 
@@ -35,7 +37,7 @@ type Places = (Site, Site);
 
 /// A small trace of accesses, locks, forks and joins. Some have no fork, some several strands that nobody
 /// forked, in some the first is alone for a while; locks may be taken again, and given back hand over hand.
-fn some_trace(seed: u64, longest: usize) -> Trace {
+fn some_trace(seed: u64, longest: usize) -> Execution {
     let mut rng = fastrand::Rng::with_seed(seed);
     let shape = Shape {
         forks: rng.choice([0.0, 0.5, 1.0]).unwrap(),
@@ -63,13 +65,13 @@ fn some_trace(seed: u64, longest: usize) -> Trace {
 }
 
 /// Looks for what is wrong with random traces, and shows a small one.
-fn on_random_traces(salt: u64, longest: usize, problem: impl Fn(&Trace) -> Option<String>) {
+fn on_random_traces(salt: u64, longest: usize, problem: impl Fn(&Execution) -> Option<String>) {
     for seed in 0..how_many() {
         let trace = some_trace(salt << 40 | seed, longest);
         if problem(&trace).is_some() {
             let small = shrink(trace, |trace| problem(trace).is_some());
             let why = problem(&small).unwrap_or_default();
-            panic!("seed {seed}:\n{}{why}", Lines(&small));
+            panic!("seed {seed}:\n{}{why}", small);
         }
     }
 }
@@ -79,7 +81,7 @@ fn differs<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) ->
     (found != expected).then(|| format!("{what}: {found:?} instead of {expected:?}"))
 }
 
-fn analyze(method: Method, trace: &Trace, all_pairs: bool) -> Analysis {
+fn analyze(method: Method, trace: &Execution, all_pairs: bool) -> Analysis {
     let wanted = Wanted {
         all_pairs,
         complete: None,
@@ -100,22 +102,22 @@ fn pairs(analysis: &Analysis) -> BTreeSet<Pair> {
         .collect()
 }
 
-fn places(trace: &Trace, (first, second): Pair) -> Places {
+fn places(trace: &Execution, (first, second): Pair) -> Places {
     let site = |number| trace.event(number).unwrap().site();
     let (a, b) = (site(first), site(second));
     (a.min(b), a.max(b))
 }
 
-fn location(trace: &Trace, (first, _): Pair) -> Location {
+fn location(trace: &Execution, (first, _): Pair) -> Location {
     trace.event(first).unwrap().access().unwrap().location
 }
 
-fn locations(trace: &Trace, pairs: &BTreeSet<Pair>) -> BTreeSet<Location> {
+fn locations(trace: &Execution, pairs: &BTreeSet<Pair>) -> BTreeSet<Location> {
     pairs.iter().map(|pair| location(trace, *pair)).collect()
 }
 
 /// The pairs of conflicting accesses of different strands.
-fn conflicting(trace: &Trace) -> impl Iterator<Item = Pair> {
+fn conflicting(trace: &Execution) -> impl Iterator<Item = Pair> {
     let n = trace.events.len() as EventNumber;
     let all = (1..=n).flat_map(move |b| (1..b).map(move |a| (a, b)));
     all.filter(|&(a, b)| {
@@ -127,7 +129,7 @@ fn conflicting(trace: &Trace) -> impl Iterator<Item = Pair> {
 }
 
 /// The pairs that an order leaves unordered; it may depend on which event is checked.
-fn unordered(trace: &Trace, order: impl Fn(&Orders, usize) -> Relation) -> BTreeSet<Pair> {
+fn unordered(trace: &Execution, order: impl Fn(&Orders, usize) -> Relation) -> BTreeSet<Pair> {
     let orders = Orders::new(&trace.events);
     let by_second: Vec<Relation> = (0..trace.events.len())
         .map(|event| order(&orders, event))
@@ -138,7 +140,7 @@ fn unordered(trace: &Trace, order: impl Fn(&Orders, usize) -> Relation) -> BTree
 }
 
 /// The pairs that a method is defined to find.
-fn defined(method: Method, trace: &Trace) -> BTreeSet<Pair> {
+fn defined(method: Method, trace: &Execution) -> BTreeSet<Pair> {
     let fixed = |order: Relation| unordered(trace, |_, _| order.clone());
     let orders = Orders::new(&trace.events);
     match method {
@@ -151,7 +153,7 @@ fn defined(method: Method, trace: &Trace) -> BTreeSet<Pair> {
 }
 
 /// Whether a race says of its events what they are.
-fn is_described(trace: &Trace, race: &Race) -> bool {
+fn is_described(trace: &Execution, race: &Race) -> bool {
     [race.first, race.second].iter().all(|said| {
         let event = trace.event(said.event).unwrap();
         let access = event.access().unwrap();
@@ -161,7 +163,7 @@ fn is_described(trace: &Trace, race: &Race) -> bool {
 }
 
 /// What is wrong with a list of races, by places, of which these are all.
-fn wrong_by_places(trace: &Trace, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
+fn wrong_by_places(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
     let mut expected: BTreeMap<Places, u64> = BTreeMap::new();
     for &pair in all {
         *expected.entry(places(trace, pair)).or_default() += 1;
@@ -181,7 +183,7 @@ fn wrong_by_places(trace: &Trace, found: &Analysis, all: &BTreeSet<Pair>) -> Opt
 }
 
 /// What is wrong with all races that are listed, or with what is said of them.
-fn wrong_in_any_list(trace: &Trace, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
+fn wrong_in_any_list(trace: &Execution, found: &Analysis, all: &BTreeSet<Pair>) -> Option<String> {
     let races = || found.races.iter().map(|shown| &shown.race);
     if let Some(race) = races().find(|race| !is_described(trace, race)) {
         return Some(format!("{race:?} is something else"));
@@ -247,17 +249,17 @@ fn set(bits: &FixedBitSet) -> BTreeSet<Location> {
     bits.ones().map(|x| Location(x as u64)).collect()
 }
 
-fn fed<E: ThreadEngine>(trace: &Trace, mut engine: E) -> E {
-    let mut driver = Driver::new(&trace.legend, Order::Kept);
+fn fed<E: ThreadEngine>(trace: &Execution, mut engine: E) -> E {
+    let mut driver = Driver::new(&trace.names, Lowering::Preserved);
     driver.feed(&trace.events, &mut engine).unwrap();
     engine
 }
 
 /// What the two finders say, which methods ask only if there is much to compare.
-fn found_first<O: PartialOrder>(trace: &Trace) -> [BTreeSet<Location>; 2] {
-    let legend = &trace.legend;
-    let epochs: Judged<O, _> = Judged::new(legend, FastTrack::new(legend.locations.len()));
-    let clocks: Judged<O, _> = Judged::new(legend, VectorClocks::new(legend));
+fn found_first<O: PartialOrder>(trace: &Execution) -> [BTreeSet<Location>; 2] {
+    let names = &trace.names;
+    let epochs: Judged<O, _> = Judged::new(names, FastTrack::new(names.locations.len()));
+    let clocks: Judged<O, _> = Judged::new(names, VectorClocks::new(names));
     [
         set(&fed(trace, epochs).history.suspects()),
         set(&fed(trace, clocks).history.suspects()),
@@ -277,7 +279,7 @@ fn epochs_and_clocks_find_exactly_the_locations_that_race() {
         for (method, [epochs, clocks]) in found {
             let expected = locations(trace, &defined(method, trace));
             racy.set(racy.get() + expected.len());
-            quiet.set(quiet.get() + trace.legend.locations.len() - expected.len());
+            quiet.set(quiet.get() + trace.names.locations.len() - expected.len());
             let wrong = differs("epochs", epochs, expected.clone())
                 .or_else(|| differs("clocks", clocks, expected));
             if let Some(wrong) = wrong {
@@ -291,21 +293,21 @@ fn epochs_and_clocks_find_exactly_the_locations_that_race() {
 }
 
 /// Without the accesses of some locations; and for each event that is left, its number.
-fn without(trace: &Trace, locations: &BTreeSet<Location>) -> (Trace, Vec<EventNumber>) {
+fn without(trace: &Execution, locations: &BTreeSet<Location>) -> (Execution, Vec<EventNumber>) {
     let kept = (1..).zip(&trace.events).filter(|(_, event)| {
         let access = event.access();
         access.is_none_or(|access| !locations.contains(&access.location))
     });
     let (numbers, events) = kept.map(|(number, event)| (number, *event)).unzip();
-    let legend = trace.legend.clone();
-    (Trace { events, legend }, numbers)
+    let names = trace.names.clone();
+    (Execution { events, names }, numbers)
 }
 
 #[test]
 fn what_is_not_exposed_does_not_race_and_what_is_not_shared_does_not_matter() {
     let (hidden, unshared) = (Cell::new(0), Cell::new(0));
     on_random_traces(4, 16, |trace| {
-        let exposed = fed(trace, Exposure::new(&trace.legend)).finish();
+        let exposed = fed(trace, Exposure::new(&trace.names)).finish();
         let (shared, exposed) = (set(&exposed.shared), set(&exposed.exposed));
         let truth: BTreeSet<Pair> = predictable_races(trace).unwrap().into_keys().collect();
         let by_dc = defined(Method::Dc, trace);
@@ -322,7 +324,7 @@ fn what_is_not_exposed_does_not_race_and_what_is_not_shared_does_not_matter() {
                 "{exposed:?} are exposed, but shared are {shared:?}"
             ));
         }
-        let all = (0..trace.legend.locations.len() as u64).map(Location);
+        let all = (0..trace.names.locations.len() as u64).map(Location);
         let private: BTreeSet<_> = all.filter(|x| !shared.contains(x)).collect();
         let (less, numbers) = without(trace, &private);
         let again = predictable_races(&less).unwrap().into_keys();
@@ -341,7 +343,7 @@ fn what_is_not_exposed_does_not_race_and_what_is_not_shared_does_not_matter() {
 fn what_a_lone_first_strand_did_is_exposed_only_if_somebody_does_not_come_from_it() {
     let exposed = |text: &str| {
         let trace = trace(text);
-        let exposed = fed(&trace, Exposure::new(&trace.legend)).finish();
+        let exposed = fed(&trace, Exposure::new(&trace.names)).finish();
         [exposed.shared, exposed.exposed].map(|set| set.contains(0))
     };
     assert_eq!(exposed("0 w x\n0 fork 1\n1 r x"), [false; 2]);
@@ -373,7 +375,7 @@ fn what_methods_promise_holds_by_brute_force() {
         let [hb, shb, wcp, dc, m2] = [Method::Hb, Method::Shb, Method::Wcp, Method::Dc, Method::M2]
             .map(|method| analyze(method, trace, true));
         let racy = Pairs::new(all_locations(trace), usize::MAX);
-        let judged: Judged<Dc, _> = Judged::new(&trace.legend, racy);
+        let judged: Judged<Dc, _> = Judged::new(&trace.names, racy);
         let unvindicated = fed(trace, judged).history.found().races;
         let unvindicated: BTreeSet<Pair> = unvindicated.iter().map(pair).collect();
         let witnesses = Witnesses::new(trace).unwrap();
@@ -424,14 +426,14 @@ fn what_methods_promise_holds_by_brute_force() {
     assert!(real.get() > few && unreal.get() > few && only_m2.get() > few);
 }
 
-fn all_locations(trace: &Trace) -> FixedBitSet {
-    let mut all = FixedBitSet::with_capacity(trace.legend.locations.len());
+fn all_locations(trace: &Execution) -> FixedBitSet {
+    let mut all = FixedBitSet::with_capacity(trace.names.locations.len());
     all.insert_range(..);
     all
 }
 
 /// The locks that are held at each event.
-fn locks_held(trace: &Trace) -> Vec<BTreeSet<Lock>> {
+fn locks_held(trace: &Execution) -> Vec<BTreeSet<Lock>> {
     let mut held = vec![BTreeSet::new(); trace.events.len()];
     for section in sections(&trace.events) {
         for &event in &section.events {
@@ -452,10 +454,10 @@ enum State {
 
 /// Which variables Eraser warns about, as the paper has it: the candidate set starts as all locks, and is
 /// refined, from the first access of a second thread on, with the locks of whoever accesses.
-fn warned_about(trace: &Trace) -> BTreeSet<Location> {
-    let all: BTreeSet<Lock> = (0..trace.legend.locks.len() as u64).map(Lock).collect();
+fn warned_about(trace: &Execution) -> BTreeSet<Location> {
+    let all: BTreeSet<Lock> = (0..trace.names.locks.len() as u64).map(Lock).collect();
     let held = locks_held(trace);
-    let mut variables = vec![(State::Virgin, all); trace.legend.locations.len()];
+    let mut variables = vec![(State::Virgin, all); trace.names.locations.len()];
     let mut warned = BTreeSet::new();
     for (event, held) in trace.events.iter().zip(held) {
         let Some(access) = event.access() else {
@@ -489,7 +491,7 @@ fn eraser_is_that_of_the_paper_where_two_accesses_have_no_lock_in_common() {
     let (warnings, pairwise) = (Cell::new(0), Cell::new(0));
     on_random_traces(6, 40, |trace| {
         let warned = warned_about(trace);
-        let engine = set(&fed(trace, Eraser::new(&trace.legend)).suspects());
+        let engine = set(&fed(trace, Eraser::new(&trace.names)).suspects());
         let wrong = differs("locations that Eraser warns about", &engine, &warned);
         let held = locks_held(trace);
         let unprotected: BTreeSet<Pair> = conflicting(trace)
@@ -511,15 +513,15 @@ fn eraser_is_that_of_the_paper_where_two_accesses_have_no_lock_in_common() {
 }
 
 /// Long, and with few races: every location has its lock, which is forgotten now and then.
-fn long_trace(events: usize) -> Trace {
+fn long_trace(events: usize) -> Execution {
     let mut rng = fastrand::Rng::with_seed(1);
     let (strands, objects) = (6, 40);
-    let mut trace = Trace::default();
+    let mut trace = Execution::default();
     let names = |n: usize| (0..n).map(|n| format!("n{n}")).collect();
-    trace.legend.strands = names(strands);
-    trace.legend.locations = names(objects);
-    trace.legend.locks = names(objects);
-    trace.legend.sites = names(30);
+    trace.names.strands = names(strands);
+    trace.names.locations = names(objects);
+    trace.names.locks = names(objects);
+    trace.names.sites = names(30);
     let mut push = |strand: usize, op, site| {
         let event = Event::new(Strand(strand as u32), op, Site(site));
         trace.events.push(event);
@@ -574,12 +576,12 @@ fn a_trace_on_disk_is_judged_as_one_in_memory() {
 }
 
 /// One strand after the other does much, without locks, and now and then the first one in between.
-fn much_to_compare() -> Trace {
+fn much_to_compare() -> Execution {
     let mut rng = fastrand::Rng::with_seed(2);
     let (children, objects) = (6, 200);
-    let mut trace = Trace::default();
-    trace.legend.strands = vec![String::new(); children + 1];
-    trace.legend.locations = vec![String::new(); objects];
+    let mut trace = Execution::default();
+    trace.names.strands = vec![String::new(); children + 1];
+    trace.names.locations = vec![String::new(); objects];
     let mut push = |strand: u32, op, site| {
         let event = Event::new(Strand(strand), op, Site(site));
         trace.events.push(event);
@@ -604,9 +606,9 @@ fn much_to_compare() -> Trace {
 /// by pair, with the same result.
 #[test]
 fn finding_the_locations_first_changes_nothing() {
-    fn at_once<O: PartialOrder>(trace: &Trace) -> String {
+    fn at_once<O: PartialOrder>(trace: &Execution) -> String {
         let pairs = Pairs::new(all_locations(trace), 1);
-        let judged: Judged<O, _> = Judged::new(&trace.legend, pairs);
+        let judged: Judged<O, _> = Judged::new(&trace.names, pairs);
         let found = fed(trace, judged).history.found();
         assert!(!found.races.is_empty() && found.locations.len() < 100);
         format!("{:?} {:?}", found.races, found.locations)
@@ -631,15 +633,15 @@ fn finding_the_locations_first_changes_nothing() {
 fn feeding_by_windows_is_feeding_at_once() {
     let trace = long_trace(70_000);
     let only = FixedBitSet::from_iter((0..40).filter(|x| x % 3 > 0));
-    let judged = || Judged::<Hb, _>::new(&trace.legend, Pairs::new(only.clone(), usize::MAX));
+    let judged = || Judged::<Hb, _>::new(&trace.names, Pairs::new(only.clone(), usize::MAX));
     let at_once = {
-        let mut driver = Driver::new(&trace.legend, Order::Kept);
+        let mut driver = Driver::new(&trace.names, Lowering::Preserved);
         let mut judged = judged();
         feed_picked(&trace.events, &only, &mut driver, &mut judged, |_| {}).unwrap();
         judged.history.found()
     };
     for length in [1, 777, 1 << 16] {
-        let mut driver = Driver::new(&trace.legend, Order::Kept);
+        let mut driver = Driver::new(&trace.names, Lowering::Preserved);
         let mut judged = judged();
         let mut next = 1;
         for window in trace.events.chunks(length) {

@@ -8,20 +8,20 @@ mod thread_traces;
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Event, EventNumber, Lock, Op, Site, Strand, Trace};
+use deadheat_model::{Event, EventNumber, Execution, Lock, Op, Site, Strand};
 use deadheat_offline::threads::vindicate::Vindicator;
 
 use naive_orders::{Orders, Section, comes_first, observed, sections};
 use thread_traces::{how_many, random_trace, shown, trace};
 
-fn witness(trace: &Trace, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
-    let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+fn witness(trace: &Execution, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
+    let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
     let witness = vindicator.witness(one, other)?;
     Some(trace.spell_out(&witness).collect())
 }
 
 /// What is wrong with a witness of a race between two events, numbered from 1.
-fn flaw(trace: &Trace, pair: [EventNumber; 2], witness: &[EventNumber]) -> Option<String> {
+fn flaw(trace: &Execution, pair: [EventNumber; 2], witness: &[EventNumber]) -> Option<String> {
     let events = &trace.events;
     let row: Vec<usize> = witness.iter().map(|number| *number as usize - 1).collect();
     let set: BTreeSet<usize> = row.iter().copied().collect();
@@ -159,7 +159,7 @@ fn is_circle(waits_for: impl Fn(Strand) -> Option<Strand>) -> bool {
 }
 
 /// The conflicting pairs that DC leaves unordered, and whether WCP does: from 1.
-fn unordered(trace: &Trace) -> Vec<([EventNumber; 2], bool)> {
+fn unordered(trace: &Execution) -> Vec<([EventNumber; 2], bool)> {
     let orders = Orders::new(&trace.events);
     let (dc, wcp) = (orders.doesnt_commute(), orders.weakly_causally_precedes());
     let n = trace.events.len();
@@ -226,7 +226,7 @@ fn witnesses_can_happen_whatever_the_window() {
     let (mut pairs, mut vindicated) = (0, 0);
     for seed in 0..how_many() / 100 {
         let trace = random_trace(8 << 40 | seed, 1500);
-        let vindicator = Vindicator::new(&trace.events, &trace.legend).unwrap();
+        let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
         let mut rng = fastrand::Rng::with_seed(seed);
         for _ in 0..200 {
             let first = rng.usize(..trace.events.len());
@@ -308,7 +308,7 @@ fn pairs_that_are_none_have_no_witness() {
 }
 
 /// The trace, and in the end whoever holds a lock gives it back.
-fn completed(mut trace: Trace) -> Trace {
+fn completed(mut trace: Execution) -> Execution {
     let mut held: Vec<(Strand, Lock)> = Vec::new();
     for event in &trace.events {
         match event.op() {

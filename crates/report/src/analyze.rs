@@ -1,6 +1,6 @@
 //! What is known about a recorded run after `deadheat analyze`: one report an engine.
 
-use deadheat_model::{EventNumber, Legend, Race, RacingAccess, Site, Witness};
+use deadheat_model::{EventNumber, Names, Race, RacingAccess, Site, Witness};
 use deadheat_offline::{Analysis, Method};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -95,7 +95,7 @@ pub struct WitnessReport<'t> {
 #[derive(Clone, Copy)]
 pub struct AboutTrace<'t> {
     /// What its numbers mean.
-    pub legend: &'t Legend,
+    pub names: &'t Names,
     /// How many events it has.
     pub events: u64,
     /// Spells its witnesses; without it they are left out.
@@ -115,7 +115,7 @@ impl<'t> AnalyzeReport<'t> {
         let mut report = AnalyzeReport {
             engine: method.name(),
             events: trace.events,
-            threads: trace.legend.strands.len() as u64,
+            threads: trace.names.strands.len() as u64,
             races: Vec::new(),
             undecided: Vec::new(),
             // The others find what their order does not exclude, which is never all.
@@ -127,12 +127,12 @@ impl<'t> AnalyzeReport<'t> {
             method,
         };
         let undecided = analysis.undecided.iter();
-        report.undecided = undecided.map(|race| pair(race, trace.legend)).collect();
+        report.undecided = undecided.map(|race| pair(race, trace.names)).collect();
         let races = analysis.races.into_iter().map(|predicted| {
             let witness = predicted.witness.zip(trace.spelling);
             let witness = witness.map(|(witness, spelling)| WitnessReport { witness, spelling });
             PredictedReport {
-                pair: pair(&predicted.race, trace.legend),
+                pair: pair(&predicted.race, trace.names),
                 verified: witness.is_some(),
                 witness,
             }
@@ -143,16 +143,16 @@ impl<'t> AnalyzeReport<'t> {
     }
 }
 
-fn pair(race: &Race, legend: &Legend) -> PairReport {
+fn pair(race: &Race, names: &Names) -> PairReport {
     let access = |access: &RacingAccess| AccessInTrace {
         event: access.event,
-        thread: legend.strand(access.strand).into_owned(),
-        loc: legend.site(access.site).into_owned(),
+        thread: names.strand(access.strand).into_owned(),
+        loc: names.site(access.site).into_owned(),
     };
     let (one, other) = (race.first.site, race.second.site);
     PairReport {
         kind: format!("{}-{}", race.first.kind, race.second.kind),
-        variable: legend.location(race.location).into_owned(),
+        variable: names.location(race.location).into_owned(),
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
@@ -200,29 +200,29 @@ struct Upto<'w>(&'w WitnessReport<'w>);
 impl Serialize for Upto<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let WitnessReport { witness, spelling } = self.0;
-        let legend = &spelling.trace().legend;
+        let names = &spelling.trace().names;
         let upto = spelling.upto(witness);
-        serializer.collect_map(upto.map(|(strand, number)| (legend.strand(strand), number)))
+        serializer.collect_map(upto.map(|(strand, number)| (names.strand(strand), number)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{AccessKind, Event, Location, Op, Strand, Trace};
+    use deadheat_model::{AccessKind, Event, Execution, Location, Op, Strand};
 
     use super::*;
 
     /// Two threads that write at places 7 and 9.
-    fn trace() -> Trace {
+    fn trace() -> Execution {
         let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
         let write = |strand, site| Event::new(Strand(strand), Op::Write(Location(0)), Site(site));
-        Trace {
+        Execution {
             events: vec![write(0, 0), write(1, 1)],
-            legend: Legend {
+            names: Names {
                 strands: names(&["T1", "T2"]),
                 sites: names(&["7", "9"]),
                 locations: names(&["x"]),
-                ..Legend::default()
+                ..Names::default()
             },
         }
     }
@@ -242,9 +242,14 @@ mod tests {
         }
     }
 
-    fn of(method: Method, trace: &Trace, analysis: Analysis, searched: bool) -> AnalyzeReport<'_> {
+    fn of(
+        method: Method,
+        trace: &Execution,
+        analysis: Analysis,
+        searched: bool,
+    ) -> AnalyzeReport<'_> {
         let about = AboutTrace {
-            legend: &trace.legend,
+            names: &trace.names,
             events: trace.events.len() as u64,
             spelling: None,
         };

@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use deadheat_explain::Action;
 use deadheat_model::{EventNumber, Strand};
 use deadheat_offline::Method;
 
@@ -159,10 +158,10 @@ fn drawn(witness: &WitnessReport, all: u64) -> String {
     let events: Vec<(Strand, String)> = (0..)
         .zip(events)
         .map(|(index, event)| {
-            let legend = &trace.legend;
+            let names = &trace.names;
             let op = event.op();
             let mark = if index >= racing { "  <--" } else { "" };
-            let action = cut(&Action { op, legend }.to_string(), 30);
+            let action = cut(&names.action(op).to_string(), 30);
             (event.strand(), action + mark)
         })
         .collect();
@@ -171,7 +170,7 @@ fn drawn(witness: &WitnessReport, all: u64) -> String {
     strands.dedup();
     let names = strands
         .iter()
-        .map(|&strand| trace.legend.strand(strand).into_owned());
+        .map(|&strand| trace.names.strand(strand).into_owned());
     let names: Vec<String> = names.collect();
     let mut text = String::new();
     let left_out = all.saturating_sub(events.len() as u64);

@@ -7,7 +7,7 @@ use deadheat_lang::{
     WaitsFor,
 };
 use deadheat_model::{
-    AccessKind, Construct, Event, Op, Race, RacingAccess, Site, SourcePosition, Strand, Tables,
+    AccessKind, Construct, Event, Names, Op, Race, RacingAccess, Site, SourcePosition, Strand,
 };
 use deadheat_offline::orders::{OrderAccess, OrderRace, Orders};
 use deadheat_offline::{Engine, Findings};
@@ -201,9 +201,9 @@ impl CheckReport {
         orders: Option<&Orders>,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
-        let tables = &run.execution.tables;
+        let tables = &run.execution.names;
         let races = findings.races.iter();
-        let names = Names::of_tables(tables);
+        let names = StrandNames::of_tables(tables);
         let races: Vec<RaceReport> = match orders {
             None => races.map(|race| race_report(race, tables)).collect(),
             Some(orders) => {
@@ -284,14 +284,14 @@ impl CheckReport {
 }
 
 /// The names of strands and places.
-struct Names<'t> {
+struct StrandNames<'t> {
     strands: Vec<String>,
-    tables: &'t Tables,
+    tables: &'t Names,
 }
 
-impl<'t> Names<'t> {
-    fn of_tables(tables: &'t Tables) -> Names<'t> {
-        Names {
+impl<'t> StrandNames<'t> {
+    fn of_tables(tables: &'t Names) -> StrandNames<'t> {
+        StrandNames {
             strands: Vec::new(),
             tables,
         }
@@ -300,7 +300,7 @@ impl<'t> Names<'t> {
     fn strand(&self, strand: Strand) -> String {
         match self.strands.get(strand.index()) {
             Some(name) => short_name(name),
-            None => short_name(&self.tables.strand_name(strand)),
+            None => short_name(&self.tables.strand(strand)),
         }
     }
 
@@ -389,15 +389,15 @@ impl<'t> Names<'t> {
     }
 }
 
-fn race_report(race: &Race, tables: &Tables) -> RaceReport {
-    let names = Names::of_tables(tables);
+fn race_report(race: &Race, tables: &Names) -> RaceReport {
+    let names = StrandNames::of_tables(tables);
     let access = |access: &RacingAccess| AccessReport {
         position: names.position(access.site),
         access: access.kind,
         task: names.strand(access.strand),
     };
     RaceReport {
-        location: tables.location_name(race.location).to_string(),
+        location: tables.location(race.location).to_string(),
         kind: format!("{}-{}", race.first.kind, race.second.kind),
         count: race.count,
         first: access(&race.first),
@@ -424,9 +424,9 @@ fn lines(schedule: &RecordedSchedule) -> Vec<String> {
     text.lines().map(str::to_string).collect()
 }
 
-fn explored(exploration: &Exploration, tables: &Tables) -> ExploredReport {
+fn explored(exploration: &Exploration, tables: &Names) -> ExploredReport {
     // The numbers of strands in an exploration are its own.
-    let names = Names {
+    let names = StrandNames {
         strands: exploration.strand_names.clone(),
         tables,
     };

@@ -1,7 +1,7 @@
 //! The sentence that says what a check proves, and no more.
 
 use deadheat_lang::{Ending, MAX_SCHEDULES, Run};
-use deadheat_model::{Construct, StrandKind};
+use deadheat_model::{Construct, Op};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
 
@@ -161,8 +161,10 @@ fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String 
         .iter()
         .map(|construct| construct.word())
         .collect();
-    let strands = run.execution.tables.strands.iter();
-    let threads = strands.filter(|s| s.kind == StrandKind::Thread).count() as u64;
+    let events = run.execution.events.iter();
+    let threads = events
+        .filter(|event| matches!(event.op(), Op::Fork(_)))
+        .count() as u64;
     let tasks = report.tasks - threads;
     let mut counts = Vec::new();
     if tasks > 0 || threads == 0 {

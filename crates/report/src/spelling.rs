@@ -8,11 +8,11 @@
 
 use std::collections::HashSet;
 
-use deadheat_model::{Event, EventNumber, Strand, Trace, Witness};
+use deadheat_model::{Event, EventNumber, Execution, Strand, Witness};
 
 /// Spells witnesses of a trace's races.
 pub struct Spelling<'t> {
-    trace: &'t Trace,
+    trace: &'t Execution,
     /// Where in `numbers` a strand's events begin, by the strand's number; and the end.
     starts: Vec<usize>,
     /// The numbers of each strand's events; a trace that a witness is about has fewer than 2^32.
@@ -23,7 +23,7 @@ pub struct Spelling<'t> {
 
 impl<'t> Spelling<'t> {
     /// Takes a trace in.
-    pub fn new(trace: &'t Trace) -> Spelling<'t> {
+    pub fn new(trace: &'t Execution) -> Spelling<'t> {
         let strands = || trace.events.iter().map(|event| event.strand().index());
         let most = strands().max().map_or(0, |most| most + 1);
         let mut starts = vec![0; most + 1];
@@ -38,8 +38,8 @@ impl<'t> Spelling<'t> {
             next[strand] += 1;
         }
         let mut names = HashSet::new();
-        let all = most.max(trace.legend.strands.len());
-        let mut strands = (0..all).map(|strand| trace.legend.strand(Strand(strand as u32)));
+        let all = most.max(trace.names.strands.len());
+        let mut strands = (0..all).map(|strand| trace.names.strand(Strand(strand as u32)));
         let names_tell = strands.all(|name| names.insert(name));
         Spelling {
             trace,
@@ -50,7 +50,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// The trace.
-    pub fn trace(&self) -> &'t Trace {
+    pub fn trace(&self) -> &'t Execution {
         self.trace
     }
 
@@ -118,9 +118,9 @@ mod tests {
                 .map(|_| event(rng.u32(0..strands)))
                 .collect();
             let all = events.len() as u64;
-            let trace = Trace {
+            let trace = Execution {
                 events,
-                ..Trace::default()
+                ..Execution::default()
             };
             let witness = Witness {
                 before: rng.u64(0..all + 2),
@@ -145,15 +145,15 @@ mod tests {
     #[test]
     fn strands_of_one_name_are_not_told_apart_by_it() {
         let event = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
-        let mut trace = Trace {
+        let mut trace = Execution {
             events: vec![event(0), event(1)],
-            ..Trace::default()
+            ..Execution::default()
         };
         assert!(Spelling::new(&trace).names_tell());
-        trace.legend.strands = vec!["worker".to_string(), "worker".to_string()];
+        trace.names.strands = vec!["worker".to_string(), "worker".to_string()];
         assert!(!Spelling::new(&trace).names_tell());
         // Also of one that does nothing.
-        trace.legend.strands = ["a", "b", "b"].map(str::to_string).to_vec();
+        trace.names.strands = ["a", "b", "b"].map(str::to_string).to_vec();
         assert!(!Spelling::new(&trace).names_tell());
     }
 }

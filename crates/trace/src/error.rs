@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::vocabulary::{Table, WORDS};
+use deadheat_model::words::{Table, WORDS};
 
 /// The longest name, in bytes.
 pub const MAX_NAME: usize = 64 << 10;
@@ -60,7 +60,7 @@ pub enum TraceError {
     },
     /// An object of an event is not in its table.
     #[error(
-        "{table} {number} has no name: the legend has {known} of them, and objects are numbered from \
+        "{table} {number} has no name: there are names for {known} of them, and objects are numbered from \
          0 without gaps"
     )]
     Unnamed {

@@ -2,7 +2,7 @@
 //!
 //! [`open`] gives a [`Source`] for a trace in any format: deadheat's own (`.dht`, module [`dht`]), RAPID's
 //! STD and CSV ([`text`]). A source hands over its events in windows, in the order in which they
-//! happened, or the whole [`Trace`](deadheat_model::Trace) at once. [`save`] writes a trace that is in
+//! happened, or the whole [`Execution`](deadheat_model::Execution) at once. [`save`] writes a trace that is in
 //! memory, [`convert`] and [`write()`] one that need not be. A recorder writes with [`dht::Writer`].
 //!
 //! Guarantee: what is read is what was written, or an error that names the line or the block; no input
@@ -34,12 +34,10 @@ mod error;
 mod room;
 mod source;
 pub mod text;
-mod vocabulary;
 
 pub use error::{BlockProblem, HeaderProblem, LineProblem, MAX_NAME, TraceError};
 pub use room::room_for;
 pub use source::{Format, Sink, Source, Window, convert, open, save, write};
-pub use vocabulary::{Table, word};
 
 /// How many events are handed over at a time: 1 MiB of them, which stays in a core's own cache.
 pub const WINDOW: usize = 64 << 10;

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use deadheat_model::{Event, Legend, Trace};
+use deadheat_model::{Event, Execution, Names, Site, Strand};
 
 use crate::dht::{self, Damage, OrderedWriter, Writer};
 use crate::error::TraceError;
 use crate::text::{TextFormat, TextReader, TextWriter};
-use crate::vocabulary::{Table, Takes, takes};
+use deadheat_model::words::{Table, Takes, takes};
 
 /// How a trace is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +65,7 @@ struct TextFile {
     path: PathBuf,
     bytes: u64,
     /// What is known when all of it has been read once.
-    known: OnceLock<(Legend, u64)>,
+    known: OnceLock<(Names, u64)>,
 }
 
 /// Some consecutive events.
@@ -73,7 +73,7 @@ pub struct Window<'a> {
     /// The events.
     pub events: &'a [Event],
     /// The names of all that they mention; in text, there will be more.
-    pub legend: &'a Legend,
+    pub names: &'a Names,
     /// How much of the trace has been read, from 0 to 1.
     pub done: f64,
 }
@@ -140,9 +140,9 @@ impl Source {
 
     /// What the numbers in the events mean. Text has to be read to the end for it, unless that was
     /// done before.
-    pub fn legend(&self) -> Result<&Legend, TraceError> {
+    pub fn names(&self) -> Result<&Names, TraceError> {
         match &self.kind {
-            Kind::Dht(reader) => Ok(reader.legend()),
+            Kind::Dht(reader) => Ok(reader.names()),
             Kind::Text(text) => Ok(&text.known()?.0),
         }
     }
@@ -169,7 +169,7 @@ impl Source {
                     read += events.len() as u64;
                     each(Window {
                         events,
-                        legend: reader.legend(),
+                        names: reader.names(),
                         done: read as f64 / reader.events() as f64,
                     })
                 })
@@ -178,7 +178,7 @@ impl Source {
     }
 
     /// The whole trace.
-    pub fn read_all(&self) -> Result<Trace, TraceError> {
+    pub fn read_all(&self) -> Result<Execution, TraceError> {
         match &self.kind {
             Kind::Dht(reader) => reader.read_all(),
             Kind::Text(text) => {
@@ -188,8 +188,8 @@ impl Source {
                     events.extend_from_slice(window);
                     ControlFlow::<()>::Continue(())
                 })?;
-                let legend = reader.into_legend();
-                Ok(Trace { events, legend })
+                let names = reader.into_names();
+                Ok(Execution { events, names })
             }
         }
     }
@@ -211,22 +211,22 @@ impl TextFile {
     ) -> Result<ControlFlow<B>, TraceError> {
         let mut reader = self.reader()?;
         let mut count = 0;
-        let flow = reader.for_each(|events, legend, read| {
+        let flow = reader.for_each(|events, names, read| {
             count += events.len() as u64;
             let done = (read as f64 / self.bytes as f64).min(1.0);
             each(Window {
                 events,
-                legend,
+                names,
                 done,
             })
         })?;
         if flow.is_continue() {
-            self.known.get_or_init(|| (reader.into_legend(), count));
+            self.known.get_or_init(|| (reader.into_names(), count));
         }
         Ok(flow)
     }
 
-    fn known(&self) -> Result<&(Legend, u64), TraceError> {
+    fn known(&self) -> Result<&(Names, u64), TraceError> {
         if self.known.get().is_none() {
             let _ = self.for_each(|_| ControlFlow::<()>::Continue(()))?;
         }
@@ -234,11 +234,11 @@ impl TextFile {
     }
 }
 
-/// Writes a trace to a file, whose name says its format. Objects that the legend does not name get
-/// empty names, or in text their numbers.
-pub fn save(path: impl AsRef<Path>, trace: &Trace) -> Result<(), TraceError> {
-    let legend = complete(trace)?;
-    write(path.as_ref(), |sink| sink(&trace.events, &legend))
+/// Writes an execution to a file, whose name says its format. Strands and places get the names that
+/// [`Names`] gives them; other objects without a name get an empty one, or in text their numbers.
+pub fn save(path: impl AsRef<Path>, trace: &Execution) -> Result<(), TraceError> {
+    let names = complete(trace)?;
+    write(path.as_ref(), |sink| sink(&trace.events, &names))
 }
 
 /// Writes a trace to another file, whose name says its format, without having it all in memory.
@@ -251,7 +251,7 @@ pub fn convert(
     write(path.as_ref(), |sink| {
         let flow = source.for_each(|window| {
             progress(window.done);
-            match sink(window.events, window.legend) {
+            match sink(window.events, window.names) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(error),
             }
@@ -263,8 +263,8 @@ pub fn convert(
     })
 }
 
-/// Takes some events and the legend to them.
-pub type Sink<'a> = &'a mut dyn FnMut(&[Event], &Legend) -> Result<(), TraceError>;
+/// Takes some events and the names to them.
+pub type Sink<'a> = &'a mut dyn FnMut(&[Event], &Names) -> Result<(), TraceError>;
 
 /// Writes what `feed` feeds it with, to a file whose name says its format. The file is there when all has been written, not before, so that a
 /// trace can replace itself.
@@ -314,8 +314,8 @@ fn write_as(
         Format::Dht => {
             let writer = Writer::new(file)?;
             let mut ordered = OrderedWriter::new(&writer);
-            feed(&mut |events, legend| {
-                writer.learn(legend)?;
+            feed(&mut |events, names| {
+                writer.learn(names)?;
                 ordered.write(events)
             })?;
             ordered.finish()?;
@@ -323,8 +323,8 @@ fn write_as(
         }
         Format::Text(format) => {
             let mut writer = TextWriter::new(format, file)?;
-            feed(&mut |events, legend| {
-                writer.learn(legend)?;
+            feed(&mut |events, names| {
+                writer.learn(names)?;
                 writer.write(events)
             })?;
             writer.finish()
@@ -332,8 +332,8 @@ fn write_as(
     }
 }
 
-/// The legend with an entry for every object that the events mention.
-fn complete(trace: &Trace) -> Result<Cow<'_, Legend>, TraceError> {
+/// The names with an entry for every object that the events mention.
+fn complete(trace: &Execution) -> Result<Cow<'_, Names>, TraceError> {
     let mut needs = [0; Table::ALL.len()];
     for event in &trace.events {
         let (code, _, object) = event.to_parts();
@@ -347,9 +347,9 @@ fn complete(trace: &Trace) -> Result<Cow<'_, Legend>, TraceError> {
             need(table, object);
         }
     }
-    let mut legend = Cow::Borrowed(&trace.legend);
+    let mut names = Cow::Borrowed(&trace.names);
     for table in Table::ALL {
-        let (need, known) = (needs[table as usize], table.of(&legend).len() as u64);
+        let (need, known) = (needs[table as usize], table.of(&names).len() as u64);
         if need <= known {
             continue;
         }
@@ -362,8 +362,20 @@ fn complete(trace: &Trace) -> Result<Cow<'_, Legend>, TraceError> {
             });
         }
         table
-            .of_mut(legend.to_mut())
+            .of_mut(names.to_mut())
             .resize(need as usize, String::new());
     }
-    Ok(legend)
+    // What only this execution's source can describe is spelt out.
+    let known = &trace.names;
+    for strand in (0..known.parents.len().min(names.strands.len())).map(|s| Strand(s as u32)) {
+        if names.strands[strand.index()].is_empty() {
+            names.to_mut().strands[strand.index()] = known.strand(strand).into_owned();
+        }
+    }
+    for site in (0..known.positions.len().min(names.sites.len())).map(|s| Site(s as u32)) {
+        if names.sites[site.0 as usize].is_empty() {
+            names.to_mut().sites[site.0 as usize] = known.site(site).into_owned();
+        }
+    }
+    Ok(names)
 }

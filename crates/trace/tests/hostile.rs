@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::{any_trace, from_dht, from_text, in_words, to_dht, to_text};
-use deadheat_model::{Event, Location, Op, Site, Strand, Trace};
+use deadheat_model::words::Table;
+use deadheat_model::{Event, Execution, Location, Op, Site, Strand};
 use deadheat_trace::dht::{Reader, Writer};
 use deadheat_trace::text::TextFormat;
-use deadheat_trace::{BlockProblem, HeaderProblem, LineProblem, Table, TraceError};
+use deadheat_trace::{BlockProblem, HeaderProblem, LineProblem, TraceError};
 
 /// Counts what is allocated. One test alone looks at it, the others make it larger than it would be.
 struct Counting;
@@ -46,11 +47,11 @@ const FILE_HEADER: usize = 16;
 const HEAD: usize = 40;
 
 /// A trace of several strands, in several blocks of each.
-fn in_blocks(seed: u64, events: usize, each: usize) -> (Trace, Vec<u8>) {
+fn in_blocks(seed: u64, events: usize, each: usize) -> (Execution, Vec<u8>) {
     let trace = any_trace(seed, events);
     let writer = Writer::new(Vec::new()).unwrap();
-    writer.learn(&trace.legend).unwrap();
-    let count = trace.legend.strands.len() as u32;
+    writer.learn(&trace.names).unwrap();
+    let count = trace.names.strands.len() as u32;
     let mut strands: Vec<_> = (0..count).map(|n| writer.strand(Strand(n))).collect();
     for (number, event) in trace.events.iter().enumerate() {
         let strand = &mut strands[event.strand().index()];
@@ -510,7 +511,7 @@ fn mutated(rng: &mut fastrand::Rng, mut bytes: Vec<u8>, from: usize) -> Vec<u8> 
 #[test]
 fn random_bytes_do_no_harm() {
     let mut rng = fastrand::Rng::with_seed(43);
-    let header = to_dht(&Trace::default())[..FILE_HEADER].to_vec();
+    let header = to_dht(&Execution::default())[..FILE_HEADER].to_vec();
     for _ in 0..2000 {
         let mut bytes: Vec<u8> = (0..rng.usize(0..400)).map(|_| rng.u8(..)).collect();
         assert!(from_dht(&bytes).is_err());
@@ -518,7 +519,7 @@ fn random_bytes_do_no_harm() {
         bytes.splice(0..0, header.iter().copied());
         assert_eq!(from_dht(&bytes).unwrap().events, []);
         for format in [TextFormat::Std, TextFormat::Csv] {
-            let _: Result<Trace, TraceError> = from_text(format, &bytes[FILE_HEADER..]);
+            let _: Result<Execution, TraceError> = from_text(format, &bytes[FILE_HEADER..]);
         }
     }
 }
@@ -721,13 +722,13 @@ fn lines_mean_what_the_documentation_says() {
             .as_bytes(),
     )
     .unwrap();
-    assert_eq!(std.legend.strands, ["a b", "T"]);
-    assert_eq!(std.legend.locations, ["V234.23[0]", "(x)", "50%", "a|b"]);
-    assert_eq!(std.legend.sites, ["f(x)|y", "", "3", "100%"]);
+    assert_eq!(std.names.strands, ["a b", "T"]);
+    assert_eq!(std.names.locations, ["V234.23[0]", "(x)", "50%", "a|b"]);
+    assert_eq!(std.names.sites, ["f(x)|y", "", "3", "100%"]);
     let ops: Vec<Op> = std.events[2..5].iter().map(Event::op).collect();
     assert_eq!(ops, [Op::Begin, Op::End, Op::Branch]);
     let header = from_text(TextFormat::Csv, b" Thread, Op, Target, Loc\n").unwrap();
-    assert_eq!(header, Trace::default());
+    assert_eq!(header, Execution::default());
     let csv = from_text(
         TextFormat::Csv,
         "thread,op(target),loc\r\na,w(x),1\r\na,w,x\na,w,x,1\na,begin,1\na,begin\na,\"w\",\" x \",\"1\"\n\
@@ -735,11 +736,11 @@ fn lines_mean_what_the_documentation_says() {
             .as_bytes(),
     )
     .unwrap();
-    assert_eq!(csv.legend.strands, ["a", "#a"]);
-    assert_eq!(csv.legend.locations, ["x", " x ", "y"]);
-    assert_eq!(csv.legend.sites, ["1", "", "2"]);
+    assert_eq!(csv.names.strands, ["a", "#a"]);
+    assert_eq!(csv.names.locations, ["x", " x ", "y"]);
+    assert_eq!(csv.names.sites, ["1", "", "2"]);
     assert_eq!(
-        (csv.legend.semaphores, csv.legend.tokens),
+        (csv.names.semaphores, csv.names.tokens),
         (vec!["s".to_string()], vec![3])
     );
     assert_eq!(csv.events.len(), 8);

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use common::{any_op, any_trace, from_dht, from_text, in_words, to_dht, to_text};
-use deadheat_model::{Event, Legend, Location, Lock, Op, ReadKind, Site, Strand, Trace};
+use deadheat_model::words::Table;
+use deadheat_model::{Event, Execution, Location, Lock, Names, Op, ReadKind, Site, Strand};
 use deadheat_trace::dht::{MAX_SPAN, Reader, Writer};
 use deadheat_trace::text::TextFormat;
-use deadheat_trace::{Table, TraceError, WINDOW, convert, open, save};
+use deadheat_trace::{TraceError, WINDOW, convert, open, save};
 
 #[test]
 fn dht_gives_back_the_same_trace() {
@@ -92,7 +93,7 @@ fn files_are_converted_through_every_format() {
     assert!(in_words(&end.read_all().unwrap()) == in_words(&trace));
     let text = open(at("b.std")).unwrap();
     assert_eq!(text.events().unwrap(), 150_000);
-    assert_eq!(text.legend().unwrap(), &text.read_all().unwrap().legend);
+    assert_eq!(text.names().unwrap(), &text.read_all().unwrap().names);
     // Nothing is left lying about.
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4);
 }
@@ -168,7 +169,7 @@ fn threads_write_in_parallel() {
         .flatten()
         .collect();
     let read = from_dht(&writer.into_inner()).unwrap();
-    assert_eq!(read.legend.sites.len(), THREADS as usize * EACH / 1000);
+    assert_eq!(read.names.sites.len(), THREADS as usize * EACH / 1000);
     assert!(read.events == wanted);
 }
 
@@ -177,9 +178,9 @@ fn threads_write_in_parallel() {
 fn blocks_do_not_span_too_much() {
     let strands = 3000_u32;
     let total = 2 * MAX_SPAN as usize + 12_345;
-    let legend = Legend {
+    let names = Names {
         strands: (0..strands).map(|n| n.to_string()).collect(),
-        ..Legend::default()
+        ..Names::default()
     };
     let event = |n: usize| {
         let strand = match n % 1_000_000 {
@@ -195,7 +196,7 @@ fn blocks_do_not_span_too_much() {
     let events = (0..total).map(event).collect();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("long.dht");
-    let trace = Trace { events, legend };
+    let trace = Execution { events, names };
     save(&file, &trace).unwrap();
     assert!(open(&file).unwrap().read_all().unwrap().events == trace.events);
 }
@@ -236,9 +237,9 @@ fn a_writer_refuses_what_could_not_be_read() {
         any_op(&mut fastrand::Rng::with_seed(0), 1, 1),
         Site(1 << 31),
     );
-    let trace = Trace {
+    let trace = Execution {
         events: vec![sparse],
-        legend: Legend::default(),
+        names: Names::default(),
     };
     let error = save(std::env::temp_dir().join("never-written.dht"), &trace).unwrap_err();
     assert!(
@@ -256,11 +257,11 @@ fn a_writer_refuses_what_could_not_be_read() {
 /// In text, objects are told apart by their names.
 #[test]
 fn objects_of_the_same_name_stay_different() {
-    let legend = Legend {
+    let names = Names {
         strands: vec!["".into(), "T0".into(), "T0".into()],
         locations: vec!["x".into(), "x".into(), "".into(), "x~2".into()],
         sites: vec!["".into(), "".into()],
-        ..Legend::default()
+        ..Names::default()
     };
     let event = |strand, x, site| Event::new(Strand(strand), Op::Write(Location(x)), Site(site));
     let events = vec![
@@ -269,10 +270,10 @@ fn objects_of_the_same_name_stay_different() {
         event(2, 2, 0),
         event(0, 3, 1),
     ];
-    let trace = Trace { events, legend };
+    let trace = Execution { events, names };
     for format in [TextFormat::Std, TextFormat::Csv] {
         let again = from_text(format, &to_text(format, &trace)).unwrap();
-        let parts = |trace: &Trace| -> Vec<_> {
+        let parts = |trace: &Execution| -> Vec<_> {
             trace
                 .events
                 .iter()
@@ -280,6 +281,6 @@ fn objects_of_the_same_name_stay_different() {
                 .collect()
         };
         assert_eq!(parts(&again), parts(&trace));
-        assert_eq!(again.legend.sites, [""]);
+        assert_eq!(again.names.sites, [""]);
     }
 }

@@ -6,23 +6,26 @@
 //!
 //! ```
 //! use deadheat_explain::{Limits, Status, explain};
-//! use deadheat_model::{Event, Location, Op, Site, Strand};
+//! use deadheat_model::{Event, Execution, Location, Names, Op, Site, Strand};
 //!
 //! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
-//! let explanation = explain(&[write(0), write(1)], [], &Limits::default());
+//! let names = Names { strands: vec!["T1".into(), "T2".into()], ..Names::default() };
+//! let execution = Execution { events: vec![write(0), write(1)], names };
+//! let explanation = explain(&execution, &Limits::default()).unwrap();
 //! assert_eq!(explanation.races.len(), 1);
 //! assert_eq!(explanation.races[0].status, Status::Feasible);
 //! assert!(explanation.races[0].is_first);
 //! ```
 
+pub(crate) mod edges;
 mod pairs;
 mod prepass;
 mod relevance;
 mod roots;
 mod stairs;
-pub(crate) mod synchronisation;
 
-use deadheat_model::{Event, Location, RacingAccess};
+use deadheat_model::{Execution, Race};
+use deadheat_offline::threads::Malformed;
 
 pub use relevance::ReadCounts;
 pub use roots::MAX_ROOTS;
@@ -70,22 +73,15 @@ pub enum Bound {
     Queries,
     /// [`Limits::groups`].
     Groups,
-    /// An execution has room for 2^32 events; the others were not looked at.
-    Events,
 }
 
 /// An apparent race of two places.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExplainedRace {
-    /// What the accesses shown touch.
-    pub location: Location,
-    /// The access that came first in the execution.
-    pub first: RacingAccess,
-    /// The other one.
-    pub second: RacingAccess,
-    /// How many pairs of computation events race at these two places, each location by itself.
-    pub count: u64,
-    /// Of these, how many overlapped in time.
+    /// Two accesses that show it, and how many pairs of computation events race at these two places,
+    /// each location by itself.
+    pub race: Race,
+    /// Of these pairs, how many overlapped in time.
     pub overlapping: u64,
     /// What is known of it.
     pub status: Status,
@@ -114,20 +110,18 @@ pub struct Explanation {
     pub bounds: Vec<Bound>,
 }
 
-/// Explains the races of an execution, whose semaphores start with so many tokens.
-pub fn explain(
-    events: &[Event],
-    tokens: impl IntoIterator<Item = (u64, u64)> + Clone,
-    limits: &Limits,
-) -> Explanation {
-    let looked_at = &events[..events.len().min(u32::MAX as usize)];
-    let prepass = prepass::prepass(looked_at, tokens.clone());
-    let (relevant, reads) = relevance::relevant_reads(looked_at);
-    let found = pairs::pairs(looked_at, tokens, &prepass, &relevant, limits);
-    let mut bounds = found.bounds;
-    if looked_at.len() < events.len() {
-        bounds.push(Bound::Events);
+/// Explains the races of an execution, or says why nobody could have done it.
+pub fn explain(execution: &Execution, limits: &Limits) -> Result<Explanation, Malformed> {
+    if execution.events.len() >= u32::MAX as usize {
+        return Err(Malformed {
+            number: u32::MAX.into(),
+            strand: "the execution".to_string(),
+            problem: "has more events than can be explained at once: record a shorter run".into(),
+        });
     }
+    let prepass = prepass::prepass(execution)?;
+    let (relevant, reads) = relevance::relevant_reads(&execution.events);
+    let found = pairs::pairs(execution, &prepass, &relevant, limits)?;
     let mut order: Vec<usize> = (0..found.groups.len()).collect();
     order.sort_by_key(|&number| {
         let group = &found.groups[number];
@@ -150,10 +144,12 @@ pub fn explain(
         let mut artifact_of: Vec<usize> = roots.iter().filter_map(|&race| place(race)).collect();
         artifact_of.sort_unstable();
         ExplainedRace {
-            location: group.shown.location,
-            first: group.shown.first,
-            second: group.shown.second,
-            count: group.count,
+            race: Race {
+                location: group.shown.location,
+                first: group.shown.first,
+                second: group.shown.second,
+                count: group.count,
+            },
             overlapping: group.overlapping,
             status: group.status,
             is_first: group.is_first,
@@ -161,11 +157,11 @@ pub fn explain(
             after: taint.and_then(|taint| place(taint.via)),
         }
     });
-    Explanation {
+    Ok(Explanation {
         apparent: found.apparent,
         overlapping: found.overlapping,
         races: races.collect(),
         reads,
-        bounds,
-    }
+        bounds: found.bounds,
+    })
 }

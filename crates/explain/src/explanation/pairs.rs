@@ -24,16 +24,17 @@
 //! compared; past that only the latest accesses of other strands are.
 
 use deadheat_model::{
-    Access, AccessKind, Event, EventNumber, Location, Op, RacingAccess, Site, Strand,
+    Access, AccessKind, EventNumber, Execution, Location, RacingAccess, Site, Strand,
 };
+use deadheat_offline::threads::{At, Malformed};
 use deadheat_order::{PersistentClock, Time};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::prepass::{Computation, Numbering, Prepass};
+use super::edges::{Listener, Slot, tell};
+use super::prepass::{Computation, Numbering, Prepass, time};
 use super::roots::{RootSets, Roots};
 use super::stairs::Stairs;
-use super::synchronisation::{Listener, Slot, Synchronisation};
 use super::{Bound, Limits, Status};
 
 /// A pair of places with an apparent race.
@@ -83,8 +84,8 @@ struct Past {
 
 /// The accesses of one computation event at one place to one location.
 struct Record {
-    first: (Time, u32),
-    last: (Time, u32),
+    first: Time,
+    last: Time,
     site: Site,
     kind: AccessKind,
     relevant: bool,
@@ -97,8 +98,8 @@ struct Record {
 struct LastWrite {
     strand: Strand,
     time: Time,
-    /// Which of its strand's records it is in, if it is a plain write.
-    record: Option<u32>,
+    /// Its strand's place in the history and the record there, if it is a plain write.
+    record: Option<(u32, u32)>,
     past: Past,
 }
 
@@ -108,156 +109,103 @@ struct History {
     write: Option<LastWrite>,
 }
 
+impl History {
+    /// Where the accesses of a strand are.
+    fn place(&mut self, strand: Strand) -> usize {
+        let known = self.strands.iter().position(|(other, _)| *other == strand);
+        known.unwrap_or_else(|| {
+            self.strands.push((strand, Vec::new()));
+            self.strands.len() - 1
+        })
+    }
+}
+
 pub(crate) fn pairs(
-    events: &[Event],
-    tokens: impl IntoIterator<Item = (u64, u64)>,
+    execution: &Execution,
     prepass: &Prepass,
     relevant: &FixedBitSet,
     limits: &Limits,
-) -> Pairs {
-    let mut synchronisation = Synchronisation::new(tokens);
-    let mut numbering = Numbering::default();
+) -> Result<Pairs, Malformed> {
     let mut pass = Pass {
-        events,
+        prepass,
+        relevant,
+        numbering: Numbering::default(),
+        histories: FxHashMap::default(),
         strands: Vec::new(),
         slots: Vec::new(),
-        judge: Judge {
-            computations: &prepass.computations,
-            intricate: prepass.intricate,
-            groups: Vec::new(),
-            numbers: FxHashMap::default(),
-            stairs: Stairs::new(),
-            stale: Stairs::new(),
-            roots: RootSets::default(),
-            queries: limits.queries,
-            pairs: limits.pairs,
-            max_groups: limits.groups,
-            apparent: 0,
-            overlapping: 0,
-            bounds: Vec::new(),
-        },
+        judge: Judge::new(prepass, limits),
     };
-    let mut histories: FxHashMap<u64, History> = FxHashMap::default();
-    for (event, index) in events.iter().zip(0..) {
-        let strand = event.strand();
-        pass.of(strand).0 += 1;
-        if let Some(access) = event.access() {
-            let computation = numbering.access(strand);
-            if prepass.tracked.contains(&access.location.0) {
-                let history = histories.entry(access.location.0).or_default();
-                let relevant = relevant.contains(index as usize);
-                pass.access(history, index, access, computation, relevant);
-            }
-            continue;
-        }
-        let op = event.op();
-        numbering.other(strand, &op);
-        if let Op::AtomicLoad(x, _) | Op::AtomicUpdate(x, _) = op {
-            pass.atomic_read(histories.entry(x.0).or_default(), strand);
-        }
-        synchronisation.event(event, &mut pass);
-        if let Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) = op {
-            let (time, past) = pass.of(strand).clone();
-            histories.entry(x.0).or_default().write = Some(LastWrite {
-                strand,
-                time,
-                record: None,
-                past,
-            });
-        }
-    }
+    tell(execution, &mut pass)?;
     let judge = pass.judge;
-    Pairs {
+    Ok(Pairs {
         groups: judge.groups,
         apparent: judge.apparent,
         overlapping: judge.overlapping,
         bounds: judge.bounds,
         roots: judge.roots,
-    }
+    })
 }
 
 struct Pass<'a> {
-    events: &'a [Event],
-    /// By strand: its own time, and what comes before its next event.
-    strands: Vec<(Time, Past)>,
+    prepass: &'a Prepass,
+    relevant: &'a FixedBitSet,
+    numbering: Numbering,
+    histories: FxHashMap<u64, History>,
+    /// By strand: what comes before its next event.
+    strands: Vec<Past>,
     slots: Vec<Past>,
     judge: Judge<'a>,
 }
 
 impl Pass<'_> {
     #[inline]
-    fn of(&mut self, strand: Strand) -> &mut (Time, Past) {
+    fn of(&mut self, strand: Strand) -> &mut Past {
         if self.strands.len() <= strand.index() {
             self.strands.resize(strand.index() + 1, Default::default());
         }
         &mut self.strands[strand.index()]
     }
 
-    /// What comes before whatever follows the strand's last event.
-    fn known(&mut self, strand: Strand) -> Past {
-        let (time, past) = self.of(strand);
-        past.before.raise(strand, *time);
-        past.flow.raise(strand, *time);
+    /// What comes before whatever comes after a strand's events up to now.
+    fn known(&mut self, strand: Strand, now: Time) -> Past {
+        let past = self.of(strand);
+        past.before.raise(strand, now);
+        past.flow.raise(strand, now);
         past.clone()
     }
 
     fn learn(&mut self, strand: Strand, known: &Past) {
-        let mut past = std::mem::take(&mut self.of(strand).1);
+        let mut past = std::mem::take(self.of(strand));
         self.judge.merge(&mut past, known);
-        self.of(strand).1 = past;
+        *self.of(strand) = past;
     }
 
-    fn access(
-        &mut self,
-        history: &mut History,
-        index: u32,
-        Access { location, kind }: Access,
-        computation: Computation,
-        relevant: bool,
-    ) {
-        let event = &self.events[index as usize];
-        let (strand, site) = (event.strand(), event.site());
-        let (time, past) = self.of(strand).clone();
-        let mine = history
-            .strands
-            .iter()
-            .position(|(other, _)| *other == strand);
-        let mine = mine.unwrap_or_else(|| {
-            history.strands.push((strand, Vec::new()));
-            history.strands.len() - 1
-        });
+    /// Compares an access with those of other strands, and notes it.
+    fn compare(&mut self, history: &mut History, second: Second) {
+        let (strand, now) = (second.strand, second.now);
+        let mine = history.place(strand);
         let own = &mut history.strands[mine].1;
         let known = own
             .iter()
-            .rposition(|record| record.computation != computation);
+            .rposition(|record| record.computation != second.computation);
         let known = known.map_or(0, |before| before + 1);
-        let again = own[known..].iter().position(|record| {
-            (record.site, record.kind, record.relevant) == (site, kind, relevant)
-        });
-        let now = (time, index);
-        // Of accesses that are repeated only what others did since then is new.
-        let since = again.map(|again| std::mem::replace(&mut own[known + again].last, now).1);
-        let second = Second {
-            location,
-            strand,
-            now,
-            site,
-            kind,
-            relevant,
-            computation,
-            past: &past,
+        let same = |record: &Record| {
+            let key = (second.site, second.kind, second.relevant);
+            (record.site, record.kind, record.relevant) == key
         };
-        for place in 0..history.strands.len() {
-            let (other, records) = &history.strands[place];
+        let again = own[known..].iter().position(same);
+        // Of accesses that are repeated only what others did since then is new.
+        let since = again.map(|again| std::mem::replace(&mut own[known + again].last, now));
+        for (place, (other, records)) in history.strands.iter().enumerate() {
             if place == mine {
                 continue;
             }
-            let ordered = past.before.get(*other);
+            let ordered = second.past.before.get(*other);
             for record in records.iter().rev() {
-                if record.first.0 <= ordered || since.is_some_and(|since| record.last.1 < since) {
+                if record.first <= ordered || since.is_some_and(|since| record.last < since) {
                     break;
                 }
-                if kind == AccessKind::Write || record.kind == AccessKind::Write {
+                if second.kind == AccessKind::Write || record.kind == AccessKind::Write {
                     self.judge.pair(*other, record, &second, since.is_none());
                 }
                 if self.judge.pairs == 0 {
@@ -269,67 +217,81 @@ impl Pass<'_> {
             history.strands[mine].1.push(Record {
                 first: now,
                 last: now,
-                site,
-                kind,
-                relevant,
-                computation,
-                flow: past.flow.clone(),
-                taint: past.taint,
+                site: second.site,
+                kind: second.kind,
+                relevant: second.relevant,
+                computation: second.computation,
+                flow: second.past.flow.clone(),
+                taint: second.past.taint,
             });
         }
-        if kind == AccessKind::Write {
-            let record = again.map_or(history.strands[mine].1.len() - 1, |again| known + again);
+        if second.kind == AccessKind::Write {
+            let last = history.strands[mine].1.len() - 1;
+            let record = again.map_or(last, |again| known + again);
             history.write = Some(LastWrite {
                 strand,
-                time,
-                record: Some(record as u32),
-                past,
+                time: now,
+                record: Some((mine as u32, record as u32)),
+                past: second.past,
             });
-        } else if relevant
+        } else if second.relevant
             && let Some(write) = &history.write
             && write.strand != strand
-            && past.flow.get(write.strand) < write.time
+            && second.past.flow.get(write.strand) < write.time
         {
-            let record = write.record.and_then(|record| {
-                let (_, records) = history.strands.iter().find(|(s, _)| *s == write.strand)?;
-                records.get(record as usize)
-            });
+            let record = write
+                .record
+                .map(|(place, record)| &history.strands[place as usize].1[record as usize]);
             let race = record
-                .filter(|record| record.first.0 > past.before.get(write.strand))
+                .filter(|record| record.first > second.past.before.get(write.strand))
                 .map(|record| self.judge.taint_of(write.strand, record, &second));
             self.see(strand, write, race);
         }
     }
 
-    fn atomic_read(&mut self, history: &mut History, strand: Strand) {
-        let flow = &self.of(strand).1.flow;
-        if let Some(write) = &history.write
-            && write.strand != strand
-            && flow.get(write.strand) < write.time
-        {
-            self.see(strand, write, None);
-        }
-    }
-
     /// A strand sees what another one wrote, perhaps in a race.
     fn see(&mut self, strand: Strand, write: &LastWrite, race: Option<Taint>) {
-        let before = self.of(strand).1.before.clone();
+        let before = self.of(strand).before.clone();
         let mut known = write.past.clone();
         known.flow.raise(write.strand, write.time);
         self.learn(strand, &known);
         if let Some(race) = race {
-            let taint = self.of(strand).1.taint;
+            let taint = self.of(strand).taint;
             let taint = self.judge.both(taint, Some(race));
-            self.of(strand).1.taint = taint;
+            self.of(strand).taint = taint;
         }
         // A value that is seen orders nothing.
-        self.of(strand).1.before = before;
+        self.of(strand).before = before;
     }
 }
 
 impl Listener for Pass<'_> {
-    fn publish(&mut self, strand: Strand, slot: Slot, add: bool) {
-        let known = self.known(strand);
+    fn access(&mut self, at: At, Access { location, kind }: Access) {
+        let computation = self.numbering.access(at.strand);
+        if !self.prepass.tracked.contains(&location.0) {
+            return;
+        }
+        let second = Second {
+            location,
+            strand: at.strand,
+            now: time(at),
+            site: at.site,
+            kind,
+            relevant: self.relevant.contains(time(at) as usize - 1),
+            computation,
+            past: self.of(at.strand).clone(),
+        };
+        let mut history = self.histories.remove(&location.0).unwrap_or_default();
+        self.compare(&mut history, second);
+        self.histories.insert(location.0, history);
+    }
+
+    fn synchronises(&mut self, at: At) {
+        self.numbering.synchronises(at.strand);
+    }
+
+    fn publish(&mut self, at: At, slot: Slot, add: bool) {
+        let known = self.known(at.strand, time(at));
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, Past::default());
         }
@@ -339,33 +301,55 @@ impl Listener for Pass<'_> {
         }
     }
 
-    fn awaits(&mut self, strand: Strand, slot: Slot) {
+    fn awaits(&mut self, at: At, slot: Slot) {
         if let Some(known) = self.slots.get(slot).cloned() {
-            self.learn(strand, &known);
+            self.learn(at.strand, &known);
         }
     }
 
-    fn fork(&mut self, strand: Strand, child: Strand) {
-        let known = self.known(strand);
+    fn fork(&mut self, at: At, child: Strand) {
+        let known = self.known(at.strand, time(at));
         self.learn(child, &known);
     }
 
-    fn join(&mut self, strand: Strand, child: Strand) {
-        let known = self.known(child);
-        self.learn(strand, &known);
+    fn join(&mut self, at: At, child: Strand) {
+        let known = self.known(child, time(at));
+        self.learn(at.strand, &known);
+    }
+
+    fn atomic_read(&mut self, at: At, location: Location) {
+        let history = self.histories.remove(&location.0).unwrap_or_default();
+        let flow = &self.of(at.strand).flow;
+        if let Some(write) = &history.write
+            && write.strand != at.strand
+            && flow.get(write.strand) < write.time
+        {
+            self.see(at.strand, write, None);
+        }
+        self.histories.insert(location.0, history);
+    }
+
+    fn atomic_write(&mut self, at: At, location: Location) {
+        let past = self.of(at.strand).clone();
+        self.histories.entry(location.0).or_default().write = Some(LastWrite {
+            strand: at.strand,
+            time: time(at),
+            record: None,
+            past,
+        });
     }
 }
 
 /// The access that is looked at.
-struct Second<'a> {
+struct Second {
     location: Location,
     strand: Strand,
-    now: (Time, u32),
+    now: Time,
     site: Site,
     kind: AccessKind,
     relevant: bool,
     computation: Computation,
-    past: &'a Past,
+    past: Past,
 }
 
 /// What is known of the races so far.
@@ -389,7 +373,25 @@ struct Judge<'a> {
 /// Two places and what is done there, the lower one first.
 type Key = [(Site, AccessKind); 2];
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(prepass: &'a Prepass, limits: &Limits) -> Judge<'a> {
+        Judge {
+            computations: &prepass.computations,
+            intricate: prepass.intricate,
+            groups: Vec::new(),
+            numbers: FxHashMap::default(),
+            stairs: Stairs::new(),
+            stale: Stairs::new(),
+            roots: RootSets::default(),
+            queries: limits.queries,
+            pairs: limits.pairs,
+            max_groups: limits.groups,
+            apparent: 0,
+            overlapping: 0,
+            bounds: Vec::new(),
+        }
+    }
+
     fn meets(&mut self, bound: Bound) {
         if !self.bounds.contains(&bound) {
             self.bounds.push(bound);
@@ -481,8 +483,8 @@ impl Judge<'_> {
     fn cause(&mut self, strand: Strand, first: &Record, second: &Second) -> Option<Taint> {
         let taint = self.both(first.taint, second.past.taint);
         taint.or_else(|| {
-            let a = (strand, first.first.0, &first.flow);
-            let b = (second.strand, second.now.0, &second.past.flow);
+            let a = (strand, first.first, &first.flow);
+            let b = (second.strand, second.now, &second.past.flow);
             self.stale(a, b)
         })
     }
@@ -516,7 +518,7 @@ impl Judge<'_> {
             self.overlapping += u64::from(overlap);
         }
         let flows = second.past.flow.get(strand);
-        let status = match flows < first.last.0 {
+        let status = match flows < first.last {
             true if overlap => Status::Actual,
             true => Status::Feasible,
             false => Status::Tangled,
@@ -558,7 +560,7 @@ impl Judge<'_> {
         } else if fresh {
             group.taint = cause;
         }
-        let ends = ((strand.0, first.first.0), (second.strand.0, second.now.0));
+        let ends = ((strand.0, first.first), (second.strand.0, second.now));
         if !first.relevant && !second.relevant && !self.intricate && self.is_known(ends) {
             return;
         }
@@ -592,21 +594,21 @@ fn key(first: &Record, second: &Second) -> Key {
 /// The two accesses that show the status: of accesses that are repeated, the last may be feasible
 /// where the first is not.
 fn instance(strand: Strand, first: &Record, second: &Second, status: Status) -> Instance {
-    let early = second.past.flow.get(strand) < first.first.0;
-    let (_, index) = match early || status == Status::Tangled {
+    let early = second.past.flow.get(strand) < first.first;
+    let event = match early || status == Status::Tangled {
         true => first.first,
         false => first.last,
     };
     Instance {
         location: second.location,
         first: RacingAccess {
-            event: EventNumber::from(index) + 1,
+            event: EventNumber::from(event),
             strand,
             site: first.site,
             kind: first.kind,
         },
         second: RacingAccess {
-            event: EventNumber::from(second.now.1) + 1,
+            event: EventNumber::from(second.now),
             strand: second.strand,
             site: second.site,
             kind: second.kind,

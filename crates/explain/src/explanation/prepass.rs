@@ -12,12 +12,13 @@
 //! Cost: constant time for most events, in the worst case the number of strands; space for the locations
 //! and 8 bytes for each computation event.
 
-use deadheat_model::{Access, AccessKind, Event, Op, Strand};
-use deadheat_order::{Epoch, PersistentClock};
+use deadheat_model::{Access, AccessKind, Execution, Location, Op, Strand};
+use deadheat_offline::threads::{At, Malformed};
+use deadheat_order::{Epoch, PersistentClock, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::synchronisation::{Listener, Slot, Synchronisation, is_synchronisation};
+use super::edges::{Listener, Slot, tell};
 
 /// The number of a computation event.
 pub(crate) type Computation = u32;
@@ -55,56 +56,117 @@ impl Numbering {
         })
     }
 
-    /// A strand does something other than a plain access.
+    /// A strand synchronises.
     #[inline]
-    pub(crate) fn other(&mut self, strand: Strand, op: &Op) {
-        if is_synchronisation(op)
-            && let Some(current) = self.current.get_mut(strand.index())
-        {
+    pub(crate) fn synchronises(&mut self, strand: Strand) {
+        if let Some(current) = self.current.get_mut(strand.index()) {
             *current = None;
         }
     }
 }
 
-pub(crate) fn prepass(events: &[Event], tokens: impl IntoIterator<Item = (u64, u64)>) -> Prepass {
-    let mut synchronisation = Synchronisation::new(tokens);
-    let mut clocks = Clocks::default();
-    let mut histories: FxHashMap<u64, History> = FxHashMap::default();
-    let mut atomic = FxHashSet::default();
-    let mut found = Prepass::default();
-    let mut numbering = Numbering::default();
-    for (event, index) in events.iter().zip(0..) {
-        let strand = event.strand();
-        clocks.tick(strand);
-        let Some(Access { location, kind }) = event.access() else {
-            let op = event.op();
-            numbering.other(strand, &op);
-            match op {
-                Op::AtomicLoad(x, _) | Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) => {
-                    atomic.insert(x.0);
-                    found.intricate = true;
-                }
-                Op::Clear(_) => found.intricate = true,
-                _ => {}
-            }
-            synchronisation.event(event, &mut clocks);
-            continue;
-        };
-        let computation = numbering.access(strand) as usize;
-        match found.computations.get_mut(computation) {
-            Some(ends) => ends.1 = index,
-            None => found.computations.push((index, index)),
+pub(crate) fn prepass(execution: &Execution) -> Result<Prepass, Malformed> {
+    let mut pass = Pass::default();
+    tell(execution, &mut pass)?;
+    let mixed = pass
+        .atomic
+        .iter()
+        .filter(|x| pass.histories.contains_key(x));
+    pass.found.tracked.extend(mixed);
+    let clears = |event: &deadheat_model::Event| matches!(event.op(), Op::Clear(_));
+    pass.found.intricate = !pass.atomic.is_empty() || execution.events.iter().any(clears);
+    Ok(pass.found)
+}
+
+#[derive(Default)]
+struct Pass {
+    /// By strand: what comes before it.
+    strands: Vec<PersistentClock>,
+    slots: Vec<PersistentClock>,
+    histories: FxHashMap<u64, History>,
+    atomic: FxHashSet<u64>,
+    numbering: Numbering,
+    found: Prepass,
+}
+
+impl Pass {
+    #[inline]
+    fn of(&mut self, strand: Strand) -> &mut PersistentClock {
+        if self.strands.len() <= strand.index() {
+            self.strands.resize(strand.index() + 1, Default::default());
         }
-        let history = histories.entry(location.0).or_default();
-        if !history.racy && history.access(&clocks, strand, kind) {
+        &mut self.strands[strand.index()]
+    }
+
+    /// What comes before whatever comes after a strand's events up to now.
+    fn known(&mut self, strand: Strand, now: Time) -> PersistentClock {
+        let clock = self.of(strand);
+        clock.raise(strand, now);
+        clock.clone()
+    }
+}
+
+/// The time of an event: its number, which goes up in every strand.
+pub(crate) fn time(at: At) -> Time {
+    at.number as Time
+}
+
+impl Listener for Pass {
+    fn access(&mut self, at: At, Access { location, kind }: Access) {
+        let index = time(at) - 1;
+        let computation = self.numbering.access(at.strand) as usize;
+        match self.found.computations.get_mut(computation) {
+            Some(ends) => ends.1 = index,
+            None => self.found.computations.push((index, index)),
+        }
+        self.of(at.strand);
+        let clock = &self.strands[at.strand.index()];
+        let history = self.histories.entry(location.0).or_default();
+        if !history.racy && history.access(clock, Epoch::new(at.strand, time(at)), kind) {
             history.racy = true;
             history.reads = SmallVec::new();
-            found.tracked.insert(location.0);
+            self.found.tracked.insert(location.0);
         }
     }
-    let mixed = atomic.iter().filter(|x| histories.contains_key(x));
-    found.tracked.extend(mixed);
-    found
+
+    fn synchronises(&mut self, at: At) {
+        self.numbering.synchronises(at.strand);
+    }
+
+    fn publish(&mut self, at: At, slot: Slot, add: bool) {
+        let known = self.known(at.strand, time(at));
+        if self.slots.len() <= slot {
+            self.slots.resize(slot + 1, PersistentClock::default());
+        }
+        match add {
+            true => self.slots[slot].join(&known),
+            false => self.slots[slot] = known,
+        }
+    }
+
+    fn awaits(&mut self, at: At, slot: Slot) {
+        if let Some(known) = self.slots.get(slot).cloned() {
+            self.of(at.strand).join(&known);
+        }
+    }
+
+    fn fork(&mut self, at: At, child: Strand) {
+        let known = self.known(at.strand, time(at));
+        self.of(child).join(&known);
+    }
+
+    fn join(&mut self, at: At, child: Strand) {
+        let known = self.known(child, time(at));
+        self.of(at.strand).join(&known);
+    }
+
+    fn atomic_read(&mut self, _: At, location: Location) {
+        self.atomic.insert(location.0);
+    }
+
+    fn atomic_write(&mut self, _: At, location: Location) {
+        self.atomic.insert(location.0);
+    }
 }
 
 /// What is kept of a location.
@@ -117,12 +179,11 @@ struct History {
 
 impl History {
     /// Notes an access; says whether it races with an earlier one.
-    fn access(&mut self, clocks: &Clocks, strand: Strand, kind: AccessKind) -> bool {
-        let (clock, time) = &clocks.strands[strand.index()];
+    fn access(&mut self, clock: &PersistentClock, now: Epoch, kind: AccessKind) -> bool {
+        let strand = now.strand();
         let comes_before = |epoch: &Epoch| {
             epoch.strand() == strand || epoch.is_none() || epoch.time() <= clock.get(epoch.strand())
         };
-        let now = Epoch::new(strand, *time);
         if !comes_before(&self.write) {
             return true;
         }
@@ -137,64 +198,5 @@ impl History {
         self.reads.clear();
         self.write = now;
         races
-    }
-}
-
-/// Happens-before, as clocks.
-#[derive(Default)]
-struct Clocks {
-    /// By strand: what comes before it, and its own time.
-    strands: Vec<(PersistentClock, u32)>,
-    slots: Vec<PersistentClock>,
-}
-
-impl Clocks {
-    #[inline]
-    fn tick(&mut self, strand: Strand) {
-        self.of(strand).1 += 1;
-    }
-
-    #[inline]
-    fn of(&mut self, strand: Strand) -> &mut (PersistentClock, u32) {
-        if self.strands.len() <= strand.index() {
-            self.strands.resize(strand.index() + 1, Default::default());
-        }
-        &mut self.strands[strand.index()]
-    }
-
-    /// What comes before a strand's next event.
-    fn known(&mut self, strand: Strand) -> PersistentClock {
-        let (clock, time) = self.of(strand);
-        clock.raise(strand, *time);
-        clock.clone()
-    }
-}
-
-impl Listener for Clocks {
-    fn publish(&mut self, strand: Strand, slot: Slot, add: bool) {
-        let known = self.known(strand);
-        if self.slots.len() <= slot {
-            self.slots.resize(slot + 1, PersistentClock::default());
-        }
-        match add {
-            true => self.slots[slot].join(&known),
-            false => self.slots[slot] = known,
-        }
-    }
-
-    fn awaits(&mut self, strand: Strand, slot: Slot) {
-        if let Some(known) = self.slots.get(slot).cloned() {
-            self.of(strand).0.join(&known);
-        }
-    }
-
-    fn fork(&mut self, strand: Strand, child: Strand) {
-        let known = self.known(strand);
-        self.of(child).0.join(&known);
-    }
-
-    fn join(&mut self, strand: Strand, child: Strand) {
-        let known = self.known(child);
-        self.of(strand).0.join(&known);
     }
 }

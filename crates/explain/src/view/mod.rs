@@ -13,12 +13,13 @@ mod dependences;
 mod graph;
 mod ordering;
 
-use deadheat_model::{AccessKind, Event, ReadKind, Strand};
+use deadheat_model::{Access, AccessKind, Event, Execution, Op, ReadKind, Strand};
+use deadheat_offline::threads::{At, Malformed};
 use deadheat_order::PersistentClock;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use crate::explanation::synchronisation::{Listener, Slot, Synchronisation, is_synchronisation};
+use crate::explanation::edges::{Listener, Slot, tell};
 use graph::{Graph, Node};
 
 pub use ordering::{Analysis, RaceStatus};
@@ -87,40 +88,25 @@ pub struct View {
 
 impl View {
     /// The view whose computation events are as large as can be.
-    pub fn between_synchronisation(
-        events: &[Event],
-        tokens: impl IntoIterator<Item = (u64, u64)>,
-    ) -> View {
-        View::new(events, tokens, &FixedBitSet::new())
+    pub fn between_synchronisation(execution: &Execution) -> Result<View, Malformed> {
+        View::new(execution, &FixedBitSet::new())
     }
 
-    /// The view in which a computation event ends before every index in `splits`.
-    pub fn new(
-        events: &[Event],
-        tokens: impl IntoIterator<Item = (u64, u64)>,
-        splits: &FixedBitSet,
-    ) -> View {
-        let mut builder = Builder::default();
-        let mut synchronisation = Synchronisation::new(tokens);
-        for (index, event) in events.iter().enumerate() {
-            let strand = event.strand();
-            let op = event.op();
-            if let Some(access) = event.access() {
-                if splits.contains(index) {
-                    builder.close(strand);
-                }
-                let control = matches!(op, deadheat_model::Op::Read(_, ReadKind::Control));
-                builder.access(strand, index, access.location.0, access.kind, control);
-            } else if is_synchronisation(&op) {
-                builder.close(strand);
-                builder.begin(strand, index);
-                synchronisation.event(event, &mut builder);
-                builder.close(strand);
-            } else {
-                synchronisation.event(event, &mut builder);
-            }
-        }
-        builder.finish()
+    /// The view in which a computation event ends before every index in `splits`; or says why nobody
+    /// could have done it.
+    pub fn new(execution: &Execution, splits: &FixedBitSet) -> Result<View, Malformed> {
+        let mut builder = Builder {
+            all: &execution.events,
+            splits,
+            events: Vec::new(),
+            before: Vec::new(),
+            edges: Vec::new(),
+            strands: FxHashMap::default(),
+            slots: Vec::new(),
+            touched: FxHashMap::default(),
+        };
+        tell(execution, &mut builder)?;
+        Ok(builder.finish())
     }
 
     /// Whether an event comes before another in G.
@@ -155,8 +141,9 @@ pub(crate) fn finish(event: u32) -> Node {
     2 * event + 1
 }
 
-#[derive(Default)]
-struct Builder {
+struct Builder<'a> {
+    all: &'a [Event],
+    splits: &'a FixedBitSet,
     events: Vec<ViewEvent>,
     before: Vec<PersistentClock>,
     edges: Vec<(u32, u32)>,
@@ -184,7 +171,7 @@ struct Touch {
     controls: bool,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn add(&mut self, event: ViewEvent) -> u32 {
         self.events.push(event);
         self.before.push(PersistentClock::default());
@@ -201,7 +188,7 @@ impl Builder {
         self.before[to as usize].join(&clock);
     }
 
-    fn begin(&mut self, strand: Strand, index: usize) -> u32 {
+    fn begin(&mut self, strand: Strand, index: usize, open: bool) -> u32 {
         let progress = self.strands.entry(strand).or_default();
         progress.count += 1;
         let (last, forked) = (progress.last, progress.forked.take());
@@ -215,32 +202,21 @@ impl Builder {
             self.order(before, number);
         }
         let progress = self.strands.entry(strand).or_default();
-        (progress.last, progress.open) = (Some(number), true);
+        (progress.last, progress.open) = (Some(number), open);
         number
     }
 
-    fn close(&mut self, strand: Strand) {
-        if let Some(progress) = self.strands.get_mut(&strand) {
-            progress.open = false;
-        }
-    }
-
-    fn access(
-        &mut self,
-        strand: Strand,
-        index: usize,
-        location: u64,
-        kind: AccessKind,
-        control: bool,
-    ) {
+    fn touch(&mut self, strand: Strand, index: usize, Access { location, kind }: Access) {
+        let split = self.splits.contains(index);
         let progress = self.strands.get(&strand);
-        let open = progress.filter(|progress| progress.open);
+        let open = progress.filter(|progress| progress.open && !split);
         let event = match open.and_then(|progress| progress.last) {
             Some(open) => open,
-            None => self.begin(strand, index),
+            None => self.begin(strand, index, true),
         };
+        let control = matches!(self.all[index].op(), Op::Read(_, ReadKind::Control));
         self.events[event as usize].span.1 = index;
-        let strands = self.touched.entry(location).or_default();
+        let strands = self.touched.entry(location.0).or_default();
         let place = strands.iter().position(|(other, _)| *other == strand);
         let place = place.unwrap_or_else(|| {
             strands.push((strand, Vec::new()));
@@ -339,12 +315,20 @@ impl View {
     }
 }
 
-impl Listener for Builder {
-    fn publish(&mut self, strand: Strand, slot: Slot, add: bool) {
+impl Listener for Builder<'_> {
+    fn access(&mut self, at: At, access: Access) {
+        self.touch(at.strand, at.number as usize - 1, access);
+    }
+
+    fn synchronises(&mut self, at: At) {
+        self.begin(at.strand, at.number as usize - 1, false);
+    }
+
+    fn publish(&mut self, at: At, slot: Slot, add: bool) {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
         }
-        let Some(here) = self.last(strand) else {
+        let Some(here) = self.last(at.strand) else {
             return;
         };
         let together = match self.slots[slot].filter(|_| add) {
@@ -364,23 +348,23 @@ impl Listener for Builder {
         self.slots[slot] = Some(together);
     }
 
-    fn awaits(&mut self, strand: Strand, slot: Slot) {
-        if let (Some(here), Some(&Some(from))) = (self.last(strand), self.slots.get(slot)) {
+    fn awaits(&mut self, at: At, slot: Slot) {
+        if let (Some(here), Some(&Some(from))) = (self.last(at.strand), self.slots.get(slot)) {
             self.order(from, here);
         }
     }
 
-    fn fork(&mut self, strand: Strand, child: Strand) {
-        let here = self.last(strand);
+    fn fork(&mut self, at: At, child: Strand) {
+        let here = self.last(at.strand);
         self.strands.entry(child).or_default().forked = here;
     }
 
-    fn join(&mut self, strand: Strand, child: Strand) {
+    fn join(&mut self, at: At, child: Strand) {
         let from = self
             .strands
             .get(&child)
             .and_then(|child| child.last.or(child.forked));
-        if let (Some(here), Some(from)) = (self.last(strand), from) {
+        if let (Some(here), Some(from)) = (self.last(at.strand), from) {
             self.order(from, here);
         }
     }

@@ -5,13 +5,13 @@
 mod truth;
 mod views;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::view::Detail;
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::random::{self, Family, Recipe};
 use deadheat_lang::{Enumerated, Program};
-use deadheat_model::{AccessKind, Execution, Site};
+use deadheat_model::{Event, Execution, Location, Op, Race};
 
 use truth::Truth;
 
@@ -20,19 +20,36 @@ fn programs() -> u64 {
     set.and_then(|set| set.parse().ok()).unwrap_or(1500)
 }
 
-/// Every schedule of a program, if there are few.
+/// Every schedule of a program, if there are few. A location has the same number in all of them.
 fn schedules(source: &str) -> Option<Vec<Enumerated>> {
     let program = Program::parse(source).ok()?;
     let mut all = Vec::new();
     let complete = program.enumerate(2500, 60, &mut |one| all.push(one));
+    let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
+    for Enumerated { execution, .. } in &mut all {
+        let Execution { events, names } = execution;
+        for event in events {
+            let Some(access) = event.access() else {
+                continue;
+            };
+            let next = numbers.len() as u64;
+            let name = names.location(access.location).into_owned();
+            let number = Location(*numbers.entry(name).or_insert(next));
+            let op = match event.op() {
+                Op::Read(_, kind) => Op::Read(number, kind),
+                _ => Op::Write(number),
+            };
+            *event = Event::new(event.strand(), op, event.site());
+        }
+    }
+    let mut locations = vec![String::new(); numbers.len()];
+    for (name, number) in numbers {
+        locations[number as usize] = name;
+    }
+    for one in &mut all {
+        one.execution.names.locations.clone_from(&locations);
+    }
     (complete && !all.is_empty()).then_some(all)
-}
-
-fn tokens(execution: &Execution) -> Vec<(u64, u64)> {
-    let semaphores = execution.tables.semaphores.iter();
-    semaphores
-        .map(|(semaphore, &tokens)| (semaphore.0, tokens))
-        .collect()
 }
 
 #[derive(Default, Debug)]
@@ -53,7 +70,7 @@ struct Counts {
 
 /// What is wrong with what is said about one execution, by all schedules of its program.
 fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<String> {
-    let explanation = explain(&base.events, tokens(base), &Limits::default());
+    let explanation = explain(base, &Limits::default()).expect("a run can have happened");
     let truth = Truth::new(
         &base.events,
         all.iter().map(|one| &one.execution.events[..]),
@@ -61,7 +78,7 @@ fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<St
     counts.executions += 1;
     let mut impossible = false;
     for race in &explanation.races {
-        let pair = (race.first.event, race.second.event);
+        let pair = (race.race.first.event, race.race.second.event);
         let happens = truth.feasible.contains(&pair);
         let what = format!("{race:?}");
         counts.apparent += 1;
@@ -108,26 +125,12 @@ fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<St
     }
     // The apparent races are those that the naive closure finds.
     let expected = deadheat_offline::graph::check(base).ok()?;
-    let key = |a: (Site, AccessKind), b: (Site, AccessKind)| if a <= b { (a, b) } else { (b, a) };
-    let expected: BTreeSet<_> = expected
-        .races
-        .iter()
-        .map(|race| {
-            key(
-                (race.first.site, race.first.kind),
-                (race.second.site, race.second.kind),
-            )
-        })
-        .collect();
+    let ends = |race: &Race| race.ends();
+    let expected: BTreeSet<_> = expected.races.iter().map(ends).collect();
     let found: BTreeSet<_> = explanation
         .races
         .iter()
-        .map(|race| {
-            key(
-                (race.first.site, race.first.kind),
-                (race.second.site, race.second.kind),
-            )
-        })
+        .map(|race| race.race.ends())
         .collect();
     if found != expected {
         return Some(format!(
@@ -174,6 +177,8 @@ fn compare(name: &str, recipe: &Recipe) -> Counts {
 fn without_errors(family: Family) -> Recipe {
     Recipe {
         errors: 0,
+        // Which of several cells is which differs between schedules.
+        cells: false,
         ..family.recipe()
     }
 }

@@ -85,7 +85,7 @@ impl ViewTruth {
 
 /// A theorem that an execution contradicts.
 pub fn fault(base: &Execution, all: &[Enumerated], detail: Detail) -> Option<String> {
-    let view = View::between_synchronisation(&base.events, crate::tokens(base));
+    let view = View::between_synchronisation(base).ok()?;
     let truth = ViewTruth::new(&base.events, &view, all);
     let Analysis {
         races,

@@ -25,7 +25,8 @@ mod persistent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{AccessKind, Event, LocationName, Site, Strand};
+use crate::location::LocationName;
+use deadheat_model::{AccessKind, Event, Site, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::causality::{Causality, Instance, Instances};
@@ -506,10 +507,11 @@ impl<'p> Search<'p> {
     }
 
     fn finish(self, deterministic: Option<bool>) -> Exploration {
-        let tables = self.machine.strand_tables();
-        let strands = (0..tables.strands.len() as u32).map(Strand);
-        let strand_names = strands.map(|strand| tables.strand_name(strand)).collect();
-        let schedule = |steps: Vec<Strand>| RecordedSchedule::from_steps(&steps, &tables);
+        let names = self.machine.strand_names();
+        let strands = (0..names.parents.len() as u32).map(Strand);
+        let strand_names = strands.map(|strand| names.strand(strand).into_owned());
+        let strand_names = strand_names.collect();
+        let schedule = |steps: Vec<Strand>| RecordedSchedule::from_steps(&steps, &names);
         let races = self.races.into_iter();
         let races = races.map(|((location, ..), (first, second, steps))| ExploredRace {
             location,

@@ -20,7 +20,7 @@ use crate::threads::partial_order::PartialOrder;
 use crate::threads::shb::Shb;
 use crate::threads::vector_clocks::VectorClocks;
 use crate::threads::wcp::Wcp;
-use crate::threads::{Malformed, Order};
+use crate::threads::{Lowering, Malformed};
 pub use recorded::Recorded;
 use recorded::{Events, Looked};
 
@@ -172,47 +172,50 @@ impl Method {
         progress: Progress,
     ) -> Result<Analysis, AnalysisError> {
         let mut looked = Looked::at(recorded, 3, self.needs_memory(), progress)?;
-        let legend = looked.legend;
-        let epochs = || FastTrack::new(legend.locations.len());
+        let names = looked.names;
+        let epochs = || FastTrack::new(names.locations.len());
         let most = if wanted.all_pairs { usize::MAX } else { 1 };
         let found = match self {
             Method::Hb => {
-                let bytes = VectorClocks::bytes(legend).unwrap_or(usize::MAX);
+                let bytes = VectorClocks::bytes(names).unwrap_or(usize::MAX);
                 if bytes > MAX_BYTES && has_much_to_compare(&looked) {
                     return Err(AnalysisError::TooLarge {
                         method: self,
-                        strands: legend.strands.len(),
-                        locations: legend.locations.len(),
+                        strands: names.strands.len(),
+                        locations: names.locations.len(),
                         bytes,
                     });
                 }
-                let clocks = || VectorClocks::new(legend);
-                by_order::<Hb, _>(&mut looked, Order::Synchronising, false, clocks, most)?
+                let clocks = || VectorClocks::new(names);
+                by_order::<Hb, _>(&mut looked, Lowering::HappensBefore, false, clocks, most)?
             }
             Method::FastTrack => {
-                by_order::<Hb, _>(&mut looked, Order::Synchronising, false, epochs, most)?
+                by_order::<Hb, _>(&mut looked, Lowering::HappensBefore, false, epochs, most)?
             }
             Method::Shb => {
-                by_order::<Shb, _>(&mut looked, Order::Synchronising, true, epochs, most)?
+                by_order::<Shb, _>(&mut looked, Lowering::HappensBefore, true, epochs, most)?
             }
-            Method::Wcp => by_order::<Wcp, _>(&mut looked, Order::Kept, true, epochs, most)?,
+            Method::Wcp => {
+                by_order::<Wcp, _>(&mut looked, Lowering::Preserved, true, epochs, most)?
+            }
             Method::Dc => {
                 let most = if wanted.all_pairs {
                     most
                 } else {
                     vindicated::TRIED
                 };
-                let found = by_order::<Dc, _>(&mut looked, Order::Kept, true, epochs, most)?;
+                let found =
+                    by_order::<Dc, _>(&mut looked, Lowering::Preserved, true, epochs, most)?;
                 return vindicated::vindicated(&looked, found, wanted, progress);
             }
             Method::Eraser => {
                 // It knows nothing of order, so it looks at what was handed over as well.
-                let mut all = FixedBitSet::with_capacity(legend.locations.len());
+                let mut all = FixedBitSet::with_capacity(names.locations.len());
                 all.insert_range(..);
-                let mut eraser = Eraser::new(legend);
-                looked.feed(Order::Synchronising, &all, &mut eraser)?;
-                let mut pairs = Unprotected::new(legend, eraser.suspects());
-                looked.feed(Order::Synchronising, &all, &mut pairs)?;
+                let mut eraser = Eraser::new(names);
+                looked.feed(Lowering::HappensBefore, &all, &mut eraser)?;
+                let mut pairs = Unprotected::new(names, eraser.suspects());
+                looked.feed(Lowering::HappensBefore, &all, &mut pairs)?;
                 pairs.found()
             }
             Method::M2 => {
@@ -222,13 +225,13 @@ impl Method {
                 };
                 let tables = [
                     ("events", events.len(), MAX_EVENTS as usize),
-                    ("variables", legend.locations.len(), MAX_OBJECTS),
-                    ("locks", legend.locks.len(), MAX_OBJECTS),
+                    ("variables", names.locations.len(), MAX_OBJECTS),
+                    ("locks", names.lock_count(), MAX_OBJECTS),
                 ];
                 if let Some((what, ..)) = tables.iter().find(|(_, has, most)| has > most) {
                     return Err(too_long(what));
                 }
-                let found = m2::predict(events, legend, &looked.exposed, wanted, progress)?;
+                let found = m2::predict(events, names, &looked.exposed, wanted, progress)?;
                 let races = found.races.into_iter().map(|(race, witness)| Predicted {
                     race,
                     witness: Some(witness),
@@ -256,7 +259,7 @@ fn has_much_to_compare(looked: &Looked) -> bool {
 /// but what may race.
 fn by_order<O: PartialOrder, F: Finder>(
     looked: &mut Looked,
-    order: Order,
+    lowering: Lowering,
     by_accesses: bool,
     finder: impl Fn() -> F,
     most: usize,
@@ -267,8 +270,8 @@ fn by_order<O: PartialOrder, F: Finder>(
         false => suspects.clone(),
     };
     if has_much_to_compare(looked) {
-        let mut judged: Judged<O, _> = Judged::new(looked.legend, finder());
-        looked.feed(order, &only, &mut judged)?;
+        let mut judged: Judged<O, _> = Judged::new(looked.names, finder());
+        looked.feed(lowering, &only, &mut judged)?;
         suspects.intersect_with(&judged.history.suspects());
     }
     if suspects.is_clear() {
@@ -278,8 +281,8 @@ fn by_order<O: PartialOrder, F: Finder>(
         });
     }
     let only = if by_accesses { only } else { suspects.clone() };
-    let mut judged: Judged<O, _> = Judged::new(looked.legend, Pairs::new(suspects, most));
-    looked.feed(order, &only, &mut judged)?;
+    let mut judged: Judged<O, _> = Judged::new(looked.names, Pairs::new(suspects, most));
+    looked.feed(lowering, &only, &mut judged)?;
     Ok(judged.history.found())
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use deadheat_model::{Event, EventNumber, Legend, Trace};
+use deadheat_model::{Event, EventNumber, Execution, Names};
 use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
 
@@ -14,23 +14,23 @@ use super::AnalysisError;
 use crate::m2::Progress;
 use crate::threads::exposure::{Exposed, Exposure};
 use crate::threads::picked::{feed_picked, feed_window};
-use crate::threads::{Driver, Malformed, Order, ThreadEngine};
+use crate::threads::{Driver, Lowering, Malformed, ThreadEngine};
 
 /// A trace to be judged.
 #[derive(Clone, Copy)]
 pub enum Recorded<'a> {
     /// All of it is in memory.
-    InMemory(&'a Trace),
+    InMemory(&'a Execution),
     /// It is in a file.
     OnDisk(&'a Source),
 }
 
 impl<'a> Recorded<'a> {
     /// What the numbers in its events mean.
-    pub fn legend(self) -> Result<&'a Legend, TraceError> {
+    pub fn names(self) -> Result<&'a Names, TraceError> {
         match self {
-            Recorded::InMemory(trace) => Ok(&trace.legend),
-            Recorded::OnDisk(source) => source.legend(),
+            Recorded::InMemory(trace) => Ok(&trace.names),
+            Recorded::OnDisk(source) => source.names(),
         }
     }
 }
@@ -42,7 +42,7 @@ const MAX_KEPT: u64 = 1 << 24;
 
 /// A trace that has been looked at once.
 pub(super) struct Looked<'a> {
-    pub legend: &'a Legend,
+    pub names: &'a Names,
     pub events: Events<'a>,
     pub exposed: Exposed,
     /// How many events there are.
@@ -68,9 +68,9 @@ impl<'a> Looked<'a> {
         in_memory: bool,
         progress: Progress<'a>,
     ) -> Result<Looked<'a>, AnalysisError> {
-        let legend = recorded.legend()?;
-        let mut exposure = Exposure::new(legend);
-        let mut driver = Driver::new(legend, Order::Synchronising);
+        let names = recorded.names()?;
+        let mut exposure = Exposure::new(names);
+        let mut driver = Driver::new(names, Lowering::HappensBefore);
         let mut kept: Vec<Event> = Vec::new();
         let events = match recorded {
             Recorded::InMemory(trace) => Events::InMemory(Cow::Borrowed(&trace.events)),
@@ -93,7 +93,7 @@ impl<'a> Looked<'a> {
             driver.feed(window, &mut exposure)
         })?;
         Ok(Looked {
-            legend,
+            names,
             events: match keep {
                 true => Events::InMemory(Cow::Owned(kept)),
                 false => events,
@@ -110,11 +110,11 @@ impl<'a> Looked<'a> {
     /// Tells an engine all but the plain accesses of locations that do not matter to it.
     pub fn feed(
         &mut self,
-        order: Order,
+        lowering: Lowering,
         only: &FixedBitSet,
         engine: &mut (impl ThreadEngine + Send),
     ) -> Result<(), AnalysisError> {
-        let mut driver = Driver::new(self.legend, order);
+        let mut driver = Driver::new(self.names, lowering);
         let before = f64::from(self.passed);
         self.passed += 1;
         let tell = |done: f64| {

@@ -36,7 +36,7 @@ pub(super) fn vindicated(
     if found.races.is_empty() {
         return Ok(analysis);
     }
-    let vindicator = Vindicator::new(events, looked.legend)?;
+    let vindicator = Vindicator::new(events, looked.names)?;
     let vindicate = |race: &Race| {
         let witness = vindicator.witness(race.first.event, race.second.event)?;
         Some(Predicted {

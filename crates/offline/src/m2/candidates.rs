@@ -6,7 +6,7 @@
 //! only grows along its strand, the accesses of one group that are not ordered with a given one of the
 //! other are neighbours, and both ends of that range only move forward.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Site, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Site, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -211,15 +211,15 @@ const NEAR: usize = 8;
 impl Collector {
     /// Before the first event of a trace with these names, in which some locations matter, and some of
     /// those can race.
-    pub fn new(legend: &Legend, matter: &FixedBitSet, can_race: &FixedBitSet) -> Collector {
-        let mut places = vec![CANNOT_RACE; legend.locations.len()];
+    pub fn new(names: &Names, matter: &FixedBitSet, can_race: &FixedBitSet) -> Collector {
+        let mut places = vec![CANNOT_RACE; names.locations.len()];
         let mut groups = Vec::new();
         for x in can_race.ones() {
             places[x] = groups.len() as u32;
             groups.push((Location(x as u64), Vec::new()));
         }
         Collector {
-            builder: Builder::new(legend, matter),
+            builder: Builder::new(names, matter),
             places,
             groups,
             known: FxHashMap::default(),

@@ -24,7 +24,7 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, Legend, Location, Race, Site, Witness};
+use deadheat_model::{Event, Location, Names, Race, Site, Witness};
 
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::exposure::Exposed;
@@ -32,7 +32,7 @@ use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
 use crate::threads::picked::feed_picked;
 use crate::threads::shb::Kept;
-use crate::threads::{Driver, Malformed, Order};
+use crate::threads::{Driver, Lowering, Malformed};
 use candidates::{Candidates, Collector, Meeting, Meetings};
 use decide::Budget;
 use hunt::{Hunt, Places};
@@ -70,14 +70,14 @@ pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 /// Predicts the races of a trace, of which it is known which locations are exposed.
 pub fn predict(
     events: &[Event],
-    legend: &Legend,
+    names: &Names,
     exposed: &Exposed,
     wanted: Wanted,
     progress: Progress,
 ) -> Result<Prediction, Malformed> {
     // The locations that matter: at others, what every reordering keeps orders all conflicting accesses.
-    let mut kept: Judged<Kept, _> = Judged::new(legend, FastTrack::new(legend.locations.len()));
-    let mut driver = Driver::new(legend, Order::Kept);
+    let mut kept: Judged<Kept, _> = Judged::new(names, FastTrack::new(names.locations.len()));
+    let mut driver = Driver::new(names, Lowering::Preserved);
     feed_picked(events, &exposed.shared, &mut driver, &mut kept, |_| {})?;
     let matter = kept.history.suspects();
     let mut can_race = matter.clone();
@@ -89,8 +89,8 @@ pub fn predict(
             ..Prediction::default()
         });
     }
-    let mut collector = Collector::new(legend, &matter, &can_race);
-    let mut driver = Driver::new(legend, Order::Kept);
+    let mut collector = Collector::new(names, &matter, &can_race);
+    let mut driver = Driver::new(names, Lowering::Preserved);
     feed_picked(events, &matter, &mut driver, &mut collector, |_| {})?;
     let (skeleton, candidates) = collector.finish();
     let (by_places, all) = by_places(&candidates, &skeleton);

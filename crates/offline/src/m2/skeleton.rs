@@ -10,7 +10,7 @@
 //!
 //! Cost: 16 bytes for each event that matters, and a cut wherever a strand learns of another.
 
-use deadheat_model::{EventNumber, Legend, Location, Lock, Strand};
+use deadheat_model::{EventNumber, Location, Lock, Names, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -270,9 +270,9 @@ pub struct Builder {
 
 impl Builder {
     /// Before the first event of a trace in which the accesses to some locations matter.
-    pub fn new(legend: &Legend, matter: &FixedBitSet) -> Builder {
-        let strands = legend.strands.len();
-        let mut matters = vec![DOES_NOT_MATTER; legend.locations.len()];
+    pub fn new(names: &Names, matter: &FixedBitSet) -> Builder {
+        let strands = names.strands.len();
+        let mut matters = vec![DOES_NOT_MATTER; names.locations.len()];
         for (number, x) in matter.ones().enumerate() {
             matters[x] = number as u32;
         }
@@ -281,7 +281,7 @@ impl Builder {
                 chains: std::iter::repeat_with(Chain::default)
                     .take(strands)
                     .collect(),
-                sections: vec![Vec::new(); legend.locks.len()],
+                sections: vec![Vec::new(); names.lock_count()],
                 locksets: Locksets::default(),
                 locations: matter.count_ones(..),
             },

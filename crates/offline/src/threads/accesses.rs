@@ -1,6 +1,6 @@
 //! Accesses judged under a partial order: an order, and a history of accesses that asks it.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::Clock;
 use fixedbitset::FixedBitSet;
 
@@ -31,9 +31,9 @@ pub struct Judged<O, H> {
 
 impl<O: PartialOrder, H: History> Judged<O, H> {
     /// Before the first event of a trace with these names.
-    pub fn new(legend: &Legend, history: H) -> Judged<O, H> {
+    pub fn new(names: &Names, history: H) -> Judged<O, H> {
         Judged {
-            order: O::new(legend),
+            order: O::new(names),
             history,
         }
     }

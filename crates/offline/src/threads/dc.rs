@@ -13,7 +13,7 @@
 //! has to come behind; for a release, a binary search for each strand with leaking sections of
 //! the lock. Memory: see `sections.rs`.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 
 use super::partial_order::{PartialOrder, StrandClocks};
@@ -41,11 +41,11 @@ impl Learner for Clock {
 }
 
 impl PartialOrder for Dc {
-    fn new(legend: &Legend) -> Dc {
-        let (strands, locks) = (legend.strands.len(), legend.locks.len());
+    fn new(names: &Names) -> Dc {
+        let (strands, locks) = (names.strands.len(), names.lock_count());
         Dc {
             strands: StrandClocks::new(strands),
-            sections: Sections::new(legend),
+            sections: Sections::new(names),
             released: vec![Clock::default(); locks],
         }
     }

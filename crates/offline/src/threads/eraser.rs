@@ -9,7 +9,7 @@
 //!
 //! Cost: 8 bytes a location; then, for those reported, the distinct places and sets of locks.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Race, RacingAccess, Site, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Race, RacingAccess, Site, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -35,10 +35,10 @@ struct Held {
 }
 
 impl Held {
-    fn new(legend: &Legend) -> Held {
+    fn new(names: &Names) -> Held {
         Held {
             locksets: Locksets::default(),
-            by_strand: vec![LocksetId::default(); legend.strands.len()],
+            by_strand: vec![LocksetId::default(); names.strands.len()],
         }
     }
 
@@ -57,11 +57,11 @@ pub struct Eraser {
 
 impl Eraser {
     /// Before the first event of a trace with these names.
-    pub fn new(legend: &Legend) -> Eraser {
+    pub fn new(names: &Names) -> Eraser {
         Eraser {
-            held: Held::new(legend),
-            uses: vec![Use::Unused; legend.locations.len()],
-            unprotected: FixedBitSet::with_capacity(legend.locations.len()),
+            held: Held::new(names),
+            uses: vec![Use::Unused; names.locations.len()],
+            unprotected: FixedBitSet::with_capacity(names.locations.len()),
         }
     }
 
@@ -136,9 +136,9 @@ const NEAR: usize = 8;
 
 impl Unprotected {
     /// Of some locations of a trace with these names.
-    pub fn new(legend: &Legend, suspects: FixedBitSet) -> Unprotected {
+    pub fn new(names: &Names, suspects: FixedBitSet) -> Unprotected {
         Unprotected {
-            held: Held::new(legend),
+            held: Held::new(names),
             suspects,
             groups: FxHashMap::default(),
             known: FxHashMap::default(),

@@ -12,7 +12,7 @@
 //!
 //! Cost: 16 bytes a location.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use fixedbitset::FixedBitSet;
 
 use super::{At, ThreadEngine};
@@ -60,17 +60,17 @@ pub struct Exposed {
 
 impl Exposure {
     /// Before the first event of a trace with these names.
-    pub fn new(legend: &Legend) -> Exposure {
+    pub fn new(names: &Names) -> Exposure {
         let unused = Use {
             strand: NOBODY,
             locks: [NO_LOCK; 2],
             accesses: 0,
         };
-        let locations = || FixedBitSet::with_capacity(legend.locations.len());
+        let locations = || FixedBitSet::with_capacity(names.locations.len());
         Exposure {
-            held: vec![Vec::new(); legend.strands.len()],
-            owners: vec![NOBODY; legend.locks.len()],
-            uses: vec![unused; legend.locations.len()],
+            held: vec![Vec::new(); names.strands.len()],
+            owners: vec![NOBODY; names.lock_count()],
+            uses: vec![unused; names.locations.len()],
             alone: true,
             accessed: locations(),
             written: locations(),

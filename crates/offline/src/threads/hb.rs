@@ -3,7 +3,7 @@
 //!
 //! Sound for the first race of a trace: a later one may exist only because of what the first did.
 
-use deadheat_model::{Legend, Lock, Strand};
+use deadheat_model::{Lock, Names, Strand};
 use deadheat_order::Clock;
 
 use super::partial_order::{PartialOrder, StrandClocks};
@@ -17,10 +17,10 @@ pub struct Hb {
 }
 
 impl PartialOrder for Hb {
-    fn new(legend: &Legend) -> Hb {
+    fn new(names: &Names) -> Hb {
         Hb {
-            strands: StrandClocks::new(legend.strands.len()),
-            released: vec![Clock::default(); legend.locks.len()],
+            strands: StrandClocks::new(names.strands.len()),
+            released: vec![Clock::default(); names.lock_count()],
         }
     }
 

@@ -8,7 +8,7 @@
 //! produced, so engines need not look. Cost: an array look-up per access.
 //!
 //! Engines that predict other orders than the recorded one need more kept than happens-before says:
-//! two atomic operations that do not synchronise still see each other's values. [`Order`] says which.
+//! two atomic operations that do not synchronise still see each other's values. [`Lowering`] says which.
 
 pub mod accesses;
 pub mod dc;
@@ -24,11 +24,13 @@ pub mod picked;
 mod sections;
 pub mod shb;
 mod snapshots;
+mod synchronisation;
+mod tasks;
 pub mod vector_clocks;
 pub mod vindicate;
 pub mod wcp;
 
-pub use driver::{Driver, Malformed};
+pub use driver::{Driver, Malformed, validate};
 
 use deadheat_model::{EventNumber, Location, Lock, Site, Strand};
 
@@ -88,9 +90,9 @@ pub trait ThreadEngine {
 
 /// Which orders between atomic operations, and between uses of a flag, an engine is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum Lowering {
     /// Those by which one of them happens before the other.
-    Synchronising,
-    /// All that a reordering has to keep for every operation to do what it did.
-    Kept,
+    HappensBefore,
+    /// All that a reordering has to preserve for every operation to do what it did.
+    Preserved,
 }

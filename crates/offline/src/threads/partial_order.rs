@@ -9,7 +9,7 @@
 //! For that to be exact a strand's time goes up after everything that others can learn of, and only
 //! that: between two such events no other strand can tell one event from the next.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Epoch};
 
 use super::{At, Publish, Slot};
@@ -17,7 +17,7 @@ use super::{At, Publish, Slot};
 /// A partial order that clocks can tell.
 pub trait PartialOrder: Send {
     /// Before the first event of a trace with these names.
-    fn new(legend: &Legend) -> Self;
+    fn new(names: &Names) -> Self;
     /// What comes before the strand's present, which is at the clock's own entry for the strand.
     fn clock(&self, strand: Strand) -> &Clock;
     /// The strand is about to access a location: last chance to order it behind others.

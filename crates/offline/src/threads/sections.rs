@@ -27,7 +27,7 @@
 //! that is the last for some of these, and for each leaking section until all strands that have not
 //! been joined know that it ended.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -107,17 +107,17 @@ struct Leak {
 const ROOM: usize = 4;
 
 impl Sections {
-    pub fn new(legend: &Legend) -> Sections {
-        let strands = legend.strands.len();
+    pub fn new(names: &Names) -> Sections {
+        let strands = names.strands.len();
         Sections {
             open: vec![SmallVec::new(); strands],
             ends: Snapshots::new(strands),
             accessed: Accessed {
-                lists: vec![NO_LIST; legend.locations.len()],
+                lists: vec![NO_LIST; names.locations.len()],
                 short: Vec::new(),
                 by_lock: FxHashMap::default(),
             },
-            leaking: legend.locks.iter().map(|_| Vec::new()).collect(),
+            leaking: names.locks.iter().map(|_| Vec::new()).collect(),
             over: vec![false; strands],
             known_by_all: vec![0; strands],
             until_asked: 0,

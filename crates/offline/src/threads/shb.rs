@@ -14,7 +14,7 @@
 //! Cost: constant for an access that learns nothing, one join of clocks otherwise. Memory: 16 bytes a
 //! location, and at most one snapshot (4 bytes a strand) for each written location, in practice far fewer.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Epoch};
 
 use super::hb::Hb;
@@ -73,15 +73,15 @@ impl<const LOCKS: bool> Observing<LOCKS> {
 }
 
 impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
-    fn new(legend: &Legend) -> Self {
-        let strands = legend.strands.len();
+    fn new(names: &Names) -> Self {
+        let strands = names.strands.len();
         let nothing = Written {
             at: Epoch::default(),
             knowing: Snapshot::NONE,
         };
         Observing {
-            hb: Hb::new(legend),
-            written: vec![nothing; legend.locations.len()],
+            hb: Hb::new(names),
+            written: vec![nothing; names.locations.len()],
             snapshots: Snapshots::new(strands),
             knows: vec![Snapshot::NONE; strands],
         }

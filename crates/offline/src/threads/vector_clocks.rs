@@ -5,7 +5,7 @@
 //! [`fasttrack`](super::fasttrack) leaves out; the two are each other's check. Cost: 8 bytes for every
 //! location and strand.
 
-use deadheat_model::{AccessKind, Legend, Location};
+use deadheat_model::{AccessKind, Location, Names};
 use deadheat_order::{Clock, Time};
 use fixedbitset::FixedBitSet;
 
@@ -24,14 +24,14 @@ pub struct VectorClocks {
 
 impl VectorClocks {
     /// How many bytes a trace with these names takes; none if that cannot be counted.
-    pub fn bytes(legend: &Legend) -> Option<usize> {
-        let entries = legend.strands.len().checked_mul(legend.locations.len())?;
+    pub fn bytes(names: &Names) -> Option<usize> {
+        let entries = names.strands.len().checked_mul(names.locations.len())?;
         entries.checked_mul(2 * size_of::<Time>())
     }
 
     /// Before the first access of a trace with these names.
-    pub fn new(legend: &Legend) -> VectorClocks {
-        let (strands, locations) = (legend.strands.len(), legend.locations.len());
+    pub fn new(names: &Names) -> VectorClocks {
+        let (strands, locations) = (names.strands.len(), names.locations.len());
         VectorClocks {
             strands,
             times: vec![0; 2 * strands * locations],

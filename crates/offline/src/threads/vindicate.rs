@@ -21,11 +21,11 @@
 //! Cost: an index of about 20 bytes an event, once; for a pair, the window's events times strands,
 //! times the length of the longest chain of orders that follow from each other.
 
-use deadheat_model::{Event, EventNumber, Legend, Location, Lock, Op, Strand, Witness};
+use deadheat_model::{Event, EventNumber, Location, Lock, Names, Op, Strand, Witness};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{At, Driver, Malformed, Order, Publish, Slot, ThreadEngine};
+use super::{At, Driver, Lowering, Malformed, Publish, Slot, ThreadEngine};
 
 /// How many entries of clocks may be computed for one pair.
 const WORK: usize = 1 << 26;
@@ -59,16 +59,16 @@ struct Section {
 
 impl<'a> Vindicator<'a> {
     /// Reads a trace, of which at most the first 2^32 - 1 events are looked at.
-    pub fn new(events: &'a [Event], legend: &Legend) -> Result<Vindicator<'a>, Malformed> {
+    pub fn new(events: &'a [Event], names: &Names) -> Result<Vindicator<'a>, Malformed> {
         let events = &events[..events.len().min(NONE as usize)];
-        let strands = legend.strands.len();
+        let strands = names.strands.len();
         let mut reader = Reader {
             now: 0,
             last: vec![NONE; strands],
             forked: vec![NONE; strands],
             slots: Vec::new(),
-            released: vec![NONE; legend.locks.len()],
-            written: vec![NONE; legend.locations.len()],
+            released: vec![NONE; names.lock_count()],
+            written: vec![NONE; names.locations.len()],
             open: Vec::new(),
             found: Vindicator {
                 events,
@@ -80,7 +80,7 @@ impl<'a> Vindicator<'a> {
                 open: Vec::new(),
             },
         };
-        let mut driver = Driver::new(legend, Order::Kept);
+        let mut driver = Driver::new(names, Lowering::Preserved);
         for (number, event) in events.iter().enumerate() {
             reader.now = number as u32;
             reader.next(event);

@@ -23,7 +23,7 @@
 //! Cost: as [`dc`](super::dc), and a join of two clocks for each acquire of a lock that another strand
 //! has released, a copy of three for each release.
 
-use deadheat_model::{AccessKind, Legend, Location, Lock, Strand};
+use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 
 use super::hb::Hb;
@@ -90,8 +90,8 @@ impl Wcp {
 }
 
 impl PartialOrder for Wcp {
-    fn new(legend: &Legend) -> Wcp {
-        let (strands, locks) = (legend.strands.len(), legend.locks.len());
+    fn new(names: &Names) -> Wcp {
+        let (strands, locks) = (names.strands.len(), names.lock_count());
         let hard = StrandClocks::new(strands);
         let released = Released {
             by: None,
@@ -99,13 +99,13 @@ impl PartialOrder for Wcp {
             hard: Clock::default(),
         };
         Wcp {
-            happens_before: Hb::new(legend),
+            happens_before: Hb::new(names),
             weak: vec![Clock::default(); strands],
             present: (0..strands as u32)
                 .map(|strand| hard.of(Strand(strand)).clone())
                 .collect(),
             hard,
-            sections: Sections::new(legend),
+            sections: Sections::new(names),
             released: vec![released; locks],
             published: Vec::new(),
         }

@@ -3,7 +3,7 @@
 // Each test uses some of it.
 #![allow(dead_code)]
 
-use deadheat_model::{Event, Legend, Location, Lock, Op, ReadKind, Site, Strand, Trace};
+use deadheat_model::{Event, Execution, Location, Lock, Names, Op, ReadKind, Site, Strand};
 
 /// How many random traces to try.
 pub fn how_many() -> u64 {
@@ -13,7 +13,7 @@ pub fn how_many() -> u64 {
 
 /// A trace from lines such as `1 acq l`, `1 w x`, `2 r y`, `1 rel l`, `1 fork 2`, `1 join 2`, `1 end`: the
 /// strand, what it does, to what. Strands are numbered from 0, other things in the order of their names.
-pub fn trace(text: &str) -> Trace {
+pub fn trace(text: &str) -> Execution {
     let mut locks: Vec<&str> = Vec::new();
     let mut locations: Vec<&str> = Vec::new();
     let mut events = Vec::new();
@@ -58,19 +58,19 @@ pub fn trace(text: &str) -> Trace {
         events.push(Event::new(strand, op, Site(site)));
     }
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
-    Trace {
+    Execution {
         events,
-        legend: Legend {
+        names: Names {
             strands: vec![String::new(); strands as usize],
             locks: names(&locks),
             locations: names(&locations),
-            ..Legend::default()
+            ..Names::default()
         },
     }
 }
 
 /// A random trace that some program can have produced: locks nested and often taken, forks, joins.
-pub fn random_trace(seed: u64, longest: usize) -> Trace {
+pub fn random_trace(seed: u64, longest: usize) -> Execution {
     let mut rng = fastrand::Rng::with_seed(seed);
     // Two strands that nest two locks: what one knows of the other's sections everybody knows.
     let pair = rng.u32(..8) == 0;
@@ -152,19 +152,19 @@ pub fn random_trace(seed: u64, longest: usize) -> Trace {
         let site = Site(events.len() as u32 + 1);
         events.push(Event::new(Strand(strand as u32), op, site));
     }
-    Trace {
+    Execution {
         events,
-        legend: Legend {
+        names: Names {
             strands: vec![String::new(); strands],
             locks: vec![String::new(); locks],
             locations: vec![String::new(); locations as usize],
-            ..Legend::default()
+            ..Names::default()
         },
     }
 }
 
 /// The smallest trace found by leaving out events that still fails.
-pub fn shrink(trace: &Trace, fails: impl Fn(&Trace) -> bool) -> Trace {
+pub fn shrink(trace: &Execution, fails: impl Fn(&Execution) -> bool) -> Execution {
     let mut small = trace.clone();
     let mut width = small.events.len() / 2;
     while width > 0 {
@@ -182,7 +182,7 @@ pub fn shrink(trace: &Trace, fails: impl Fn(&Trace) -> bool) -> Trace {
     small
 }
 
-pub fn shown(trace: &Trace) -> String {
+pub fn shown(trace: &Execution) -> String {
     let lines = trace.events.iter().zip(1..);
     let lines = lines.map(|(event, number)| format!("{number:3} {event:?}\n"));
     lines.collect()

@@ -16,7 +16,7 @@ mod svg;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Execution, Race, Strand, Tables};
+use deadheat_model::{Execution, Names, Race, Strand};
 use deadheat_offline::{ComputationGraph, Node};
 
 use crate::guarantee::counted;
@@ -89,14 +89,13 @@ impl Drawing {
     /// locks are taken; a race of events that the graph does not have is left out.
     pub fn new(
         title: &str,
-        source: &str,
         execution: &Execution,
         graph: &ComputationGraph,
         races: &[Race],
     ) -> Drawing {
         let strands: BTreeSet<Strand> = (0..graph.len()).map(|node| graph.strand(node)).collect();
-        let names = strand_names(&execution.tables, strands);
-        let all_steps = steps::of_nodes(source, execution, graph, races);
+        let names = strand_names(&execution.names, strands);
+        let all_steps = steps::of_nodes(execution, graph, races);
         let boxes = all_steps.into_iter().enumerate().map(|(node, steps)| {
             let strand = graph.strand(node);
             NodeBox {
@@ -141,19 +140,23 @@ impl Drawing {
 
 /// The names of strands, each shortened before its children's are made of it: in a deep recursion, all
 /// of them would take too much.
-fn strand_names(tables: &Tables, strands: BTreeSet<Strand>) -> BTreeMap<Strand, String> {
-    let mut names: BTreeMap<Strand, String> = BTreeMap::new();
+fn strand_names(names: &Names, strands: BTreeSet<Strand>) -> BTreeMap<Strand, String> {
+    let mut short: BTreeMap<Strand, String> = BTreeMap::new();
     // A strand has a higher number than the one that started it.
     for strand in strands {
-        let info = tables.strands.get(strand.index());
-        let parent = info.and_then(|info| Some((names.get(&info.parent?)?, info.ordinal)));
-        let name = match parent {
-            Some((parent, ordinal)) => format!("{parent}/{ordinal}"),
-            None => tables.strand_name(strand),
-        };
-        names.insert(strand, shortened(&name, MAX_NAME));
+        let parent = names.parents.get(strand.index()).copied().flatten();
+        let path = parent.and_then(|parent| {
+            let own = names
+                .strands
+                .get(strand.index())
+                .is_some_and(|name| !name.is_empty());
+            let before = short.get(&parent.strand).filter(|_| !own)?;
+            Some(format!("{before}/{}", parent.ordinal))
+        });
+        let name = path.unwrap_or_else(|| names.strand(strand).into_owned());
+        short.insert(strand, shortened(&name, MAX_NAME));
     }
-    names
+    short
 }
 
 fn edges(graph: &ComputationGraph) -> Vec<Edge> {
@@ -225,7 +228,7 @@ mod tests {
         let graph =
             ComputationGraph::new(&run.execution, Engine::Graph, usize::MAX, |_| false).unwrap();
         let races = Engine::Graph.check(&run.execution).unwrap().races;
-        Drawing::new("p.tp", source, &run.execution, &graph, &races)
+        Drawing::new("p.tp", &run.execution, &graph, &races)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Execution, LocationName, Race};
+use deadheat_model::{Execution, Race};
 use deadheat_offline::{ComputationGraph, Node};
 
 use super::shortened;
@@ -14,7 +14,7 @@ const MAX_LABEL: usize = 21;
 #[derive(Debug)]
 pub(super) struct RaceLine {
     pub(super) nodes: (Node, Node),
-    pub(super) locations: BTreeSet<LocationName>,
+    pub(super) locations: BTreeSet<String>,
     /// How many pairs of places race.
     pub(super) places: u64,
     /// How many pairs of accesses they stand for.
@@ -26,7 +26,7 @@ impl RaceLine {
     pub(super) fn names(&self, most: usize) -> String {
         let mut text = String::new();
         for (index, location) in self.locations.iter().enumerate() {
-            let name = shortened(&location.to_string(), most);
+            let name = shortened(location, most);
             if index == 0 {
                 text = name;
             } else if text.chars().count() + name.chars().count() + 2 > most {
@@ -64,7 +64,7 @@ pub(super) fn lines(
             places: 0,
             pairs: 0,
         });
-        let name = execution.tables.location_name(race.location);
+        let name = execution.names.location(race.location).into_owned();
         line.locations.insert(name);
         line.places += 1;
         line.pairs += race.count;

@@ -1,12 +1,11 @@
-//! What a node does, line by line of its source, as briefly as it can be said: `r x`, `w a[3]`,
-//! `p.set`, `async`.
+//! What a node does, line by line of its source: `r(x)`, `w(a[3])`, `set(p)`.
 //!
 //! A thing done again in the same line is counted, not repeated: a loop takes one line. Where there
 //! is no room for all, what races comes first.
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Event, EventNumber, Execution, Op, Race};
+use deadheat_model::{Event, EventNumber, Execution, Names, Op, Race};
 use deadheat_offline::ComputationGraph;
 
 use super::shortened;
@@ -68,7 +67,6 @@ pub(super) struct Steps {
 
 /// The steps of every node.
 pub(super) fn of_nodes(
-    source: &str,
     execution: &Execution,
     graph: &ComputationGraph,
     races: &[Race],
@@ -82,10 +80,10 @@ pub(super) fn of_nodes(
         let Some(node) = graph.node_of(number) else {
             break;
         };
-        let Some(text) = words(source, execution, event) else {
+        let Some(text) = words(&execution.names, event) else {
             continue;
         };
-        let position = execution.tables.position(event.site());
+        let position = execution.names.position(event.site());
         nodes[node].add(Step {
             line: position.map_or(0, |position| position.line),
             text,
@@ -189,57 +187,12 @@ impl Steps {
     }
 }
 
-/// What an event does, in a word or two; nothing for what goes without saying.
-fn words(source: &str, execution: &Execution, event: &Event) -> Option<String> {
-    let tables = &execution.tables;
-    let location = |location| tables.location_name(location);
-    // The source says it best, if it says it in one short line: `done.set`.
-    let quoted = |otherwise: &str, number: u64| {
-        let position = tables.position(event.site());
-        let marked = position.and_then(|position| {
-            let start = position.offset as usize;
-            source.get(start..start.checked_add(position.length as usize)?)
-        });
-        let marked = marked.map(|text| text.trim_end_matches([';', ' ']));
-        match marked {
-            Some(text) if !text.is_empty() && text.len() <= 80 && !text.contains('\n') => {
-                text.to_string()
-            }
-            _ => format!("{otherwise} {number}"),
-        }
-    };
-    Some(match event.op() {
-        Op::Read(x, _) => format!("r {}", location(x)),
-        Op::Write(x) => format!("w {}", location(x)),
-        Op::AtomicLoad(x, _) => format!("atomic r {}", location(x)),
-        Op::AtomicStore(x, _) => format!("atomic w {}", location(x)),
-        Op::AtomicUpdate(x, _) => format!("atomic rw {}", location(x)),
-        Op::Async(_) => "async".to_string(),
-        Op::Future(_) => "future".to_string(),
-        Op::Fork(_) => "fork".to_string(),
-        Op::FinishBegin(_) => "finish".to_string(),
-        Op::FinishEnd(_) => "finish end".to_string(),
-        Op::IsolatedBegin => "isolated".to_string(),
-        Op::NewPromise(_) => "promise".to_string(),
-        Op::Alloc(_) => "alloc".to_string(),
-        Op::Free(_) => "free".to_string(),
-        Op::Join(strand) => quoted("join", strand.0.into()),
-        Op::Set(promise) => quoted("set", promise.0),
-        Op::Get(promise) => quoted("get", promise.0),
-        Op::Acquire(lock) => quoted("acquire", lock.0),
-        Op::Release(lock) => quoted("release", lock.0),
-        Op::AcquireShared(lock) => quoted("acquire shared", lock.0),
-        Op::ReleaseShared(lock) => quoted("release shared", lock.0),
-        Op::P(semaphore) => quoted("p", semaphore.0),
-        Op::V(semaphore) => quoted("v", semaphore.0),
-        Op::Post(flag) => quoted("post", flag.0),
-        Op::Wait(flag) => quoted("wait", flag.0),
-        Op::Clear(flag) => quoted("clear", flag.0),
-        Op::BarrierArrive(barrier) => quoted("arrive", barrier.0),
-        Op::BarrierLeave(barrier) => quoted("leave", barrier.0),
-        Op::Request(lock) => quoted("request", lock.0),
-        Op::End | Op::IsolatedEnd | Op::Begin | Op::Branch => return None,
-    })
+/// What an event does; nothing for what goes without saying.
+fn words(names: &Names, event: &Event) -> Option<String> {
+    match event.op() {
+        Op::End | Op::IsolatedEnd | Op::Begin | Op::Branch => None,
+        op => Some(names.action(op).to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Drawing {
         let layout = Layout::new(self);
         let text_width = width(&self.title).max(width(&self.caption));
         let inner = layout.width.max(text_width).max(360);
-        let (legend, legend_height) = self.legend(inner);
+        let (names, legend_height) = self.names(inner);
         let head = 2 * LINE + 8 + legend_height + 20;
         let (w, h) = (inner + 2 * MARGIN, head + layout.height + 2 * MARGIN);
         let mut svg = format!(
@@ -74,7 +74,7 @@ impl Drawing {
                  <g transform=\"translate({MARGIN} {MARGIN})\">\n\
                  <text class=\"title\" y=\"12\">{title}</text>\n\
                  <text class=\"caption\" y=\"{}\">{}</text>\n\
-                 <g transform=\"translate(0 {})\">\n{legend}</g>\n</g>\n",
+                 <g transform=\"translate(0 {})\">\n{names}</g>\n</g>\n",
                 12 + LINE,
                 self.caption,
                 2 * LINE + 8,
@@ -126,7 +126,7 @@ impl Drawing {
     }
 
     /// What the picture's lines and boxes mean, as far as it has them, and how high that is.
-    fn legend(&self, room: i32) -> (String, i32) {
+    fn names(&self, room: i32) -> (String, i32) {
         let mut svg = String::new();
         let (mut x, mut y) = (0, 0);
         let mut entry = |sample: String, text: &str| {

@@ -27,7 +27,7 @@ use super::columns::{
 use super::layout::{Head, MAX_BLOCK_EVENTS};
 use super::runs::{RunCursor, Runs};
 use crate::error::BlockProblem;
-use crate::vocabulary::{Table, Takes, takes};
+use deadheat_model::words::{Table, Takes, takes};
 
 /// How many objects there are, by table.
 pub(super) type Sizes = [u64; Table::ALL.len()];

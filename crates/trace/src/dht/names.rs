@@ -1,13 +1,13 @@
 //! Names to bytes and back: for each name its length, and what a semaphore starts with; then all the
 //! names in one piece.
 
-use deadheat_model::Legend;
+use deadheat_model::Names;
 use zstd::bulk::Decompressor;
 
 use super::columns::{ColumnReader, ColumnWriter, get_number, put_number};
 use super::layout::{Head, MAX_PAYLOAD};
 use crate::error::{BlockProblem, MAX_NAME};
-use crate::vocabulary::Table;
+use deadheat_model::words::Table;
 
 /// Names are kept for as long as a trace is open: a file holds at least this part of their bytes.
 const MAX_RATIO: usize = 64;
@@ -49,12 +49,12 @@ impl NewNames {
     }
 }
 
-/// Adds the names in a block to the legend.
+/// Adds the names in a block to the names.
 pub(super) fn decode(
     head: &Head,
     payload: &[u8],
     decompressor: &mut Decompressor<'static>,
-    legend: &mut Legend,
+    names: &mut Names,
 ) -> Result<(), BlockProblem> {
     const WRONG: BlockProblem = BlockProblem::Content("names");
     let table = Table::ALL.get(head.whose as usize).copied();
@@ -63,7 +63,7 @@ pub(super) fn decode(
         value: head.whose.into(),
         most: Table::ALL.len() as u64 - 1,
     })?;
-    let known = table.of(legend).len() as u64;
+    let known = table.of(names).len() as u64;
     if head.first != known || head.end > 1 << 32 {
         let first = head.first;
         return Err(BlockProblem::NamesOutOfOrder {
@@ -92,14 +92,14 @@ pub(super) fn decode(
             let tokens = get_number(&mut numbers).ok_or(WRONG)?;
             // The table ends where only zeros would follow.
             if tokens > 0 {
-                legend.tokens.resize(number as usize, 0);
-                legend.tokens.push(tokens);
+                names.tokens.resize(number as usize, 0);
+                names.tokens.push(tokens);
             }
         }
         let name;
         (name, text) = text.split_at_checked(length as usize).ok_or(WRONG)?;
         let name = std::str::from_utf8(name).map_err(|_| BlockProblem::NotUtf8)?;
-        table.of_mut(legend).push(name.to_string());
+        table.of_mut(names).push(name.to_string());
     }
     match numbers.is_empty() && text.is_empty() {
         true => Ok(()),

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadheat_model::{Event, Legend, Trace};
+use deadheat_model::{Event, Execution, Names};
 use zstd::bulk::Decompressor;
 
 use super::ahead;
@@ -30,12 +30,12 @@ use super::window::Covered;
 use crate::WINDOW;
 use crate::error::{BlockProblem, HeaderProblem, TraceError};
 use crate::room::room_for;
-use crate::vocabulary::Table;
+use deadheat_model::words::Table;
 
 /// A `.dht` file, open for reading.
 pub struct Reader {
     bytes: Bytes,
-    legend: Legend,
+    names: Names,
     sizes: Sizes,
     /// Blocks of events, by their first event.
     blocks: Vec<BlockRef>,
@@ -138,7 +138,7 @@ impl Reader {
             names.read(&bytes, at)?;
         }
         let blocks = in_order(all)?;
-        Ok(Reader::with(bytes, names.legend, blocks, events, None))
+        Ok(Reader::with(bytes, names.names, blocks, events, None))
     }
 
     /// A file without an index, or with a damaged one.
@@ -179,26 +179,20 @@ impl Reader {
             kept,
             lost: end - kept,
         };
-        Ok(Reader::with(
-            bytes,
-            names.legend,
-            blocks,
-            kept,
-            Some(damage),
-        ))
+        Ok(Reader::with(bytes, names.names, blocks, kept, Some(damage)))
     }
 
     fn with(
         bytes: Bytes,
-        legend: Legend,
+        names: Names,
         blocks: Vec<BlockRef>,
         events: u64,
         damage: Option<Damage>,
     ) -> Reader {
-        let sizes = Table::ALL.map(|table| table.of(&legend).len() as u64);
+        let sizes = Table::ALL.map(|table| table.of(&names).len() as u64);
         Reader {
             bytes,
-            legend,
+            names,
             sizes,
             blocks,
             events,
@@ -207,8 +201,8 @@ impl Reader {
     }
 
     /// What the numbers in the events mean.
-    pub fn legend(&self) -> &Legend {
-        &self.legend
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// How many events there are.
@@ -246,15 +240,15 @@ impl Reader {
     }
 
     /// The whole trace.
-    pub fn read_all(&self) -> Result<Trace, TraceError> {
+    pub fn read_all(&self) -> Result<Execution, TraceError> {
         let mut events = room_for(self.events)?;
         let read = self.for_each(|window| {
             events.extend_from_slice(window);
             ControlFlow::<()>::Continue(())
         });
-        read.map(|_| Trace {
+        read.map(|_| Execution {
             events,
-            legend: self.legend.clone(),
+            names: self.names.clone(),
         })
     }
 
@@ -283,14 +277,14 @@ fn checked<'a>(bytes: &'a [u8], at: &BlockRef) -> Result<&'a [u8], BlockProblem>
 
 /// Collects names.
 struct NameReader {
-    legend: Legend,
+    names: Names,
     decompressor: Decompressor<'static>,
 }
 
 impl NameReader {
     fn new() -> Result<NameReader, TraceError> {
         Ok(NameReader {
-            legend: Legend::default(),
+            names: Names::default(),
             decompressor: Decompressor::new()?,
         })
     }
@@ -301,7 +295,7 @@ impl NameReader {
     }
 
     fn decode(&mut self, head: &Head, payload: &[u8]) -> Result<(), BlockProblem> {
-        names::decode(head, payload, &mut self.decompressor, &mut self.legend)
+        names::decode(head, payload, &mut self.decompressor, &mut self.names)
     }
 }
 

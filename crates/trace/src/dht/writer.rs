@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadheat_model::{Event, Legend, Op, Site, Strand};
+use deadheat_model::{Event, Names, Op, Site, Strand};
 
 use super::block::{Encoder, Sizes};
 use super::columns::ColumnWriter;
@@ -26,7 +26,7 @@ use super::layout::{
 use super::names::NewNames;
 use super::runs::RunWriter;
 use crate::error::{MAX_NAME, TraceError};
-use crate::vocabulary::Table;
+use deadheat_model::words::Table;
 
 /// A `.dht` file that is being written.
 pub struct Writer<W: Write = File> {
@@ -96,14 +96,14 @@ impl<W: Write> Writer<W> {
         self.lock().name(Table::Semaphores, name, tokens)
     }
 
-    /// Adds the names that the legend has beyond those that were added before.
-    pub fn learn(&self, legend: &Legend) -> Result<(), TraceError> {
+    /// Adds the names that the names has beyond those that were added before.
+    pub fn learn(&self, names: &Names) -> Result<(), TraceError> {
         let mut output = self.lock();
         for table in Table::ALL {
             let known = output.known[table as usize] as usize;
-            for (number, name) in table.of(legend).iter().enumerate().skip(known) {
+            for (number, name) in table.of(names).iter().enumerate().skip(known) {
                 let tokens = match table {
-                    Table::Semaphores => legend.tokens.get(number).copied().unwrap_or(0),
+                    Table::Semaphores => names.tokens.get(number).copied().unwrap_or(0),
                     _ => 0,
                 };
                 output.name(table, name, tokens)?;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use deadheat_model::{Event, Legend, MAX_OBJECT, Site, Strand};
+use deadheat_model::{Event, MAX_OBJECT, Names, Site, Strand};
 
 use super::excerpt;
-use super::names::{Found, Names};
+use super::numbering::{Found, Numbering};
 use crate::error::{LineProblem, MAX_NAME};
-use crate::vocabulary::{Table, Takes, WORDS, Word};
+use deadheat_model::words::{Table, Takes, WORDS, Word};
 
 /// The declaration of a semaphore: an event of nobody.
 pub(super) const SEMAPHORE: &str = "semaphore";
@@ -20,11 +20,11 @@ pub(super) struct Fields<'a> {
     pub site: Cow<'a, [u8]>,
 }
 
-/// Makes events, and the legend to them.
+/// Makes events, and the names of what they mention.
 #[derive(Default)]
 pub(super) struct Builder {
-    pub legend: Legend,
-    names: [Names; Table::ALL.len()],
+    pub names: Names,
+    numberings: [Numbering; Table::ALL.len()],
 }
 
 impl Builder {
@@ -59,20 +59,20 @@ impl Builder {
     fn declare(&mut self, fields: &Fields<'_>) -> Result<(), LineProblem> {
         let tokens = number(&fields.site, u64::MAX).ok_or(LineProblem::Semaphore)?;
         let name = fields.target.as_deref().unwrap_or_default();
-        let known = self.legend.semaphores.len();
+        let known = self.names.semaphores.len();
         // What is declared when it has been used may have been handed on without its tokens.
         if name.is_empty() || (self.number(Table::Semaphores, name)? as usize) < known {
             return Err(LineProblem::Semaphore);
         }
-        self.legend.tokens.resize(known, 0);
-        self.legend.tokens.push(tokens);
+        self.names.tokens.resize(known, 0);
+        self.names.tokens.push(tokens);
         Ok(())
     }
 
     #[inline]
     fn number(&mut self, table: Table, name: &[u8]) -> Result<u32, LineProblem> {
-        let names = table.of_mut(&mut self.legend);
-        let found = self.names[table as usize].number(names, name, |name| {
+        let names = table.of_mut(&mut self.names);
+        let found = self.numberings[table as usize].number(names, name, |name| {
             if name.len() > MAX_NAME {
                 return Err(LineProblem::NameTooLong { table });
             }

@@ -8,7 +8,7 @@
 
 mod builder;
 mod lines;
-mod names;
+mod numbering;
 mod rapid_csv;
 mod rapid_std;
 mod writer;
@@ -16,7 +16,7 @@ mod writer;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use deadheat_model::{Event, Legend};
+use deadheat_model::{Event, Names};
 
 use crate::WINDOW;
 use crate::error::{LineProblem, TraceError};
@@ -59,14 +59,14 @@ impl<R: Read> TextReader<R> {
     /// how many bytes have been read.
     pub fn for_each<B>(
         &mut self,
-        mut each: impl FnMut(&[Event], &Legend, u64) -> ControlFlow<B>,
+        mut each: impl FnMut(&[Event], &Names, u64) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, TraceError> {
         let mut window = Vec::with_capacity(WINDOW);
         loop {
             let more = self.fill(&mut window)?;
             if !window.is_empty()
                 && let ControlFlow::Break(value) =
-                    each(&window, &self.builder.legend, self.lines.read)
+                    each(&window, &self.builder.names, self.lines.read)
             {
                 return Ok(ControlFlow::Break(value));
             }
@@ -77,8 +77,8 @@ impl<R: Read> TextReader<R> {
     }
 
     /// The names in what was read so far.
-    pub fn into_legend(self) -> Legend {
-        self.builder.legend
+    pub fn into_names(self) -> Names {
+        self.builder.names
     }
 
     /// Fills a window; says whether there may be more.

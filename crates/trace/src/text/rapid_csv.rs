@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::builder::Fields;
 use super::rapid_std::split_action;
 use crate::error::LineProblem;
-use crate::vocabulary::{Takes, WORDS};
+use deadheat_model::words::{Takes, WORDS};
 
 const SHAPE: LineProblem = LineProblem::Expected("thread,op,target,loc or thread,op(target),loc");
 

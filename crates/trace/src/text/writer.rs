@@ -6,13 +6,13 @@
 
 use std::io::{BufWriter, Write};
 
-use deadheat_model::{Event, Legend};
+use deadheat_model::{Event, Names};
 
 use super::builder::SEMAPHORE;
-use super::names::{Found, Names};
+use super::numbering::{Found, Numbering};
 use super::{TextFormat, rapid_csv, rapid_std};
 use crate::error::TraceError;
-use crate::vocabulary::{Table, Takes, word_of};
+use deadheat_model::words::{Table, Takes, word_of};
 
 /// Writes a trace as text.
 pub struct TextWriter<W: Write> {
@@ -26,7 +26,7 @@ pub struct TextWriter<W: Write> {
 /// The names of a table as they are written.
 #[derive(Default)]
 struct Written {
-    taken: Names,
+    taken: Numbering,
     names: Vec<String>,
     /// The same, fit to stand in a line.
     escaped: Vec<Box<[u8]>>,
@@ -49,14 +49,14 @@ impl<W: Write> TextWriter<W> {
         })
     }
 
-    /// Takes the names that were added to the legend since the last call.
-    pub fn learn(&mut self, legend: &Legend) -> Result<(), TraceError> {
+    /// Takes the names that were added since the last call.
+    pub fn learn(&mut self, names: &Names) -> Result<(), TraceError> {
         for table in Table::ALL {
             let known = self.names[table as usize].escaped.len();
-            for (number, name) in table.of(legend).iter().enumerate().skip(known) {
+            for (number, name) in table.of(names).iter().enumerate().skip(known) {
                 let escaped = self.names[table as usize].add(table, number, name, self.format)?;
                 if table == Table::Semaphores
-                    && let Some(&tokens) = legend.tokens.get(number)
+                    && let Some(&tokens) = names.tokens.get(number)
                     && tokens > 0
                 {
                     let site = tokens.to_string();

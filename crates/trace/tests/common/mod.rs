@@ -4,13 +4,14 @@
 
 use std::ops::ControlFlow;
 
+use deadheat_model::words::Table;
 use deadheat_model::{
-    AtomicOrdering, Barrier, Event, Finish, Flag, Legend, Location, Lock, Op, Promise, ReadKind,
-    Region, Semaphore, Site, Strand, Trace,
+    AtomicOrdering, Barrier, Event, Execution, Finish, Flag, Location, Lock, Names, Op, Promise,
+    ReadKind, Region, Semaphore, Site, Strand,
 };
+use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Reader, Writer};
 use deadheat_trace::text::{TextFormat, TextReader, TextWriter};
-use deadheat_trace::{Table, TraceError};
 
 /// Any operation on small objects.
 pub fn any_op(rng: &mut fastrand::Rng, threads: u32, objects: u64) -> Op {
@@ -94,23 +95,23 @@ pub fn any_names(rng: &mut fastrand::Rng, count: u64) -> Vec<String> {
 }
 
 /// A trace that means nothing and has everything in it.
-pub fn any_trace(seed: u64, events: usize) -> Trace {
+pub fn any_trace(seed: u64, events: usize) -> Execution {
     let mut rng = fastrand::Rng::with_seed(seed);
     let threads = rng.u32(1..9);
     let objects = rng.u64(1..2 + events as u64 / 4);
     let sites = rng.u32(1..50);
-    let mut legend = Legend::default();
+    let mut names = Names::default();
     for table in Table::ALL {
         let count = match table {
             Table::Strands => threads.into(),
             Table::Sites => sites.into(),
             _ => objects,
         };
-        *table.of_mut(&mut legend) = any_names(&mut rng, count);
+        *table.of_mut(&mut names) = any_names(&mut rng, count);
     }
-    legend.tokens = (0..rng.u64(0..objects)).map(|_| rng.u64(0..4)).collect();
-    while legend.tokens.last() == Some(&0) {
-        legend.tokens.pop();
+    names.tokens = (0..rng.u64(0..objects)).map(|_| rng.u64(0..4)).collect();
+    while names.tokens.last() == Some(&0) {
+        names.tokens.pop();
     }
     let stay = rng.u32(1..20);
     let mut strand = Strand::MAIN;
@@ -123,13 +124,13 @@ pub fn any_trace(seed: u64, events: usize) -> Trace {
             Event::new(strand, op, Site(rng.u32(0..sites)))
         })
         .collect();
-    Trace { events, legend }
+    Execution { events, names }
 }
 
 /// The trace as a `.dht` file.
-pub fn to_dht(trace: &Trace) -> Vec<u8> {
+pub fn to_dht(trace: &Execution) -> Vec<u8> {
     let writer = Writer::new(Vec::new()).unwrap();
-    writer.learn(&trace.legend).unwrap();
+    writer.learn(&trace.names).unwrap();
     let mut ordered = OrderedWriter::new(&writer);
     ordered.write(&trace.events).unwrap();
     ordered.finish().unwrap();
@@ -138,55 +139,55 @@ pub fn to_dht(trace: &Trace) -> Vec<u8> {
 }
 
 /// Reads a `.dht` file, in whichever way there is.
-pub fn from_dht(bytes: &[u8]) -> Result<Trace, TraceError> {
+pub fn from_dht(bytes: &[u8]) -> Result<Execution, TraceError> {
     Reader::from_bytes(bytes.to_vec())?.read_all()
 }
 
 /// The trace as text.
-pub fn to_text(format: TextFormat, trace: &Trace) -> Vec<u8> {
+pub fn to_text(format: TextFormat, trace: &Execution) -> Vec<u8> {
     let mut text = Vec::new();
     let mut writer = TextWriter::new(format, &mut text).unwrap();
-    writer.learn(&trace.legend).unwrap();
+    writer.learn(&trace.names).unwrap();
     writer.write(&trace.events).unwrap();
     writer.finish().unwrap();
     text
 }
 
 /// Reads text.
-pub fn from_text(format: TextFormat, text: &[u8]) -> Result<Trace, TraceError> {
+pub fn from_text(format: TextFormat, text: &[u8]) -> Result<Execution, TraceError> {
     let mut reader = TextReader::new(format, text);
     let mut events = Vec::new();
     let _ = reader.for_each(|window, _, _| {
         events.extend_from_slice(window);
         ControlFlow::<()>::Continue(())
     })?;
-    let legend = reader.into_legend();
-    Ok(Trace { events, legend })
+    let names = reader.into_names();
+    Ok(Execution { events, names })
 }
 
 /// What a trace says in words, whatever its numbers are.
-pub fn in_words(trace: &Trace) -> Vec<String> {
-    let legend = &trace.legend;
+pub fn in_words(trace: &Execution) -> Vec<String> {
+    let names = &trace.names;
     let words = |event: &Event| {
         let object = match event.op() {
-            Op::Read(x, _) | Op::Write(x) => &legend.locations[x.index()],
+            Op::Read(x, _) | Op::Write(x) => &names.locations[x.index()],
             Op::AtomicLoad(x, _) | Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) => {
-                &legend.locations[x.index()]
+                &names.locations[x.index()]
             }
-            Op::Async(t) | Op::Future(t) | Op::Fork(t) | Op::Join(t) => &legend.strands[t.index()],
-            Op::Acquire(l) | Op::Release(l) | Op::Request(l) => &legend.locks[l.index()],
-            Op::AcquireShared(l) | Op::ReleaseShared(l) => &legend.locks[l.index()],
+            Op::Async(t) | Op::Future(t) | Op::Fork(t) | Op::Join(t) => &names.strands[t.index()],
+            Op::Acquire(l) | Op::Release(l) | Op::Request(l) => &names.locks[l.index()],
+            Op::AcquireShared(l) | Op::ReleaseShared(l) => &names.locks[l.index()],
             Op::P(s) | Op::V(s) => {
-                let tokens = legend.tokens.get(s.index()).copied().unwrap_or(0);
-                &format!("{} from {tokens}", legend.semaphores[s.index()])
+                let tokens = names.tokens.get(s.index()).copied().unwrap_or(0);
+                &format!("{} from {tokens}", names.semaphores[s.index()])
             }
-            Op::Post(e) | Op::Wait(e) | Op::Clear(e) => &legend.flags[e.index()],
-            Op::BarrierArrive(b) | Op::BarrierLeave(b) => &legend.barriers[b.index()],
+            Op::Post(e) | Op::Wait(e) | Op::Clear(e) => &names.flags[e.index()],
+            Op::BarrierArrive(b) | Op::BarrierLeave(b) => &names.barriers[b.index()],
             other => &format!("{other:?}"),
         };
         let (code, detail, _) = event.to_parts();
-        let thread = &legend.strands[event.strand().index()];
-        let site = &legend.sites[event.site().0 as usize];
+        let thread = &names.strands[event.strand().index()];
+        let site = &names.sites[event.site().0 as usize];
         format!("{thread:?} {code} {detail} {object:?} {site:?}")
     };
     trace.events.iter().map(words).collect()

@@ -1,6 +1,6 @@
-//! Names to numbers: dense, in order of first appearance.
+//! Numbering to numbers: dense, in order of first appearance.
 //!
-//! The names themselves stay in the legend; here is only a table of their numbers, found by a hash that
+//! The names themselves stay in the tables; here is only a table of their numbers, found by a hash that
 //! is keyed anew in each run, so that no file can be made to collide.
 
 use std::hash::BuildHasher;
@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Which number a name has.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct Numbering {
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
@@ -24,7 +24,7 @@ pub(crate) enum Found {
     Full,
 }
 
-impl Names {
+impl Numbering {
     /// The number of a name. A new one is put at the end of `names`, as `text` makes it.
     #[inline]
     pub fn number<E>(

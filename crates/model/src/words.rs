@@ -3,31 +3,32 @@
 //! One list says it all: which word an operation has in text, what stands behind the word, and how an
 //! event is made of it. Everything else is looked up in it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-use deadheat_model::{
-    AtomicOrdering, Barrier, Event, Finish, Flag, Legend, Location, Lock, Op, Promise, ReadKind,
+use crate::{
+    AtomicOrdering, Barrier, Event, Finish, Flag, Location, Lock, Names, Op, Promise, ReadKind,
     Region, Semaphore, Site, Strand,
 };
 
-/// A table of a [`Legend`].
+/// A table of a [`Names`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Table {
-    /// [`Legend::strands`].
+    /// [`Names::strands`].
     Strands,
-    /// [`Legend::sites`].
+    /// [`Names::sites`].
     Sites,
-    /// [`Legend::locations`].
+    /// [`Names::locations`].
     Locations,
-    /// [`Legend::locks`].
+    /// [`Names::locks`].
     Locks,
-    /// [`Legend::semaphores`], with [`Legend::tokens`].
+    /// [`Names::semaphores`], with [`Names::tokens`].
     Semaphores,
-    /// [`Legend::flags`].
+    /// [`Names::flags`].
     Flags,
-    /// [`Legend::barriers`].
+    /// [`Names::barriers`].
     Barriers,
 }
 
@@ -44,33 +45,44 @@ impl Table {
     ];
 
     /// The names in it.
-    pub fn of(self, legend: &Legend) -> &Vec<String> {
+    pub fn of(self, names: &Names) -> &Vec<String> {
         match self {
-            Table::Strands => &legend.strands,
-            Table::Sites => &legend.sites,
-            Table::Locations => &legend.locations,
-            Table::Locks => &legend.locks,
-            Table::Semaphores => &legend.semaphores,
-            Table::Flags => &legend.flags,
-            Table::Barriers => &legend.barriers,
+            Table::Strands => &names.strands,
+            Table::Sites => &names.sites,
+            Table::Locations => &names.locations,
+            Table::Locks => &names.locks,
+            Table::Semaphores => &names.semaphores,
+            Table::Flags => &names.flags,
+            Table::Barriers => &names.barriers,
         }
     }
 
     /// The names in it, to be added to.
-    pub fn of_mut(self, legend: &mut Legend) -> &mut Vec<String> {
+    pub fn of_mut(self, names: &mut Names) -> &mut Vec<String> {
         match self {
-            Table::Strands => &mut legend.strands,
-            Table::Sites => &mut legend.sites,
-            Table::Locations => &mut legend.locations,
-            Table::Locks => &mut legend.locks,
-            Table::Semaphores => &mut legend.semaphores,
-            Table::Flags => &mut legend.flags,
-            Table::Barriers => &mut legend.barriers,
+            Table::Strands => &mut names.strands,
+            Table::Sites => &mut names.sites,
+            Table::Locations => &mut names.locations,
+            Table::Locks => &mut names.locks,
+            Table::Semaphores => &mut names.semaphores,
+            Table::Flags => &mut names.flags,
+            Table::Barriers => &mut names.barriers,
+        }
+    }
+
+    /// What the object of a number is called; its number behind a letter if it has no name.
+    pub fn name(self, names: &Names, number: u64) -> Cow<'_, str> {
+        let name = usize::try_from(number)
+            .ok()
+            .and_then(|n| self.of(names).get(n));
+        match name {
+            Some(name) if !name.is_empty() => Cow::Borrowed(name),
+            _ => Cow::Owned(format!("{}{number}", self.prefix())),
         }
     }
 
     /// What the name of an object without one begins with, its number following.
-    pub(crate) fn prefix(self) -> &'static str {
+    pub fn prefix(self) -> &'static str {
         match self {
             Table::Strands => "T",
             Table::Sites => "",
@@ -99,7 +111,7 @@ impl fmt::Display for Table {
 
 /// What an operation is done to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Takes {
+pub enum Takes {
     /// To nothing.
     Nothing,
     /// To something with a name.
@@ -109,9 +121,12 @@ pub(crate) enum Takes {
 }
 
 /// An operation in text.
-pub(crate) struct Word {
+pub struct Word {
+    /// How it is written.
     pub word: &'static str,
+    /// What stands behind the word.
     pub takes: Takes,
+    /// The operation on the object with a number.
     pub make: fn(u64) -> Op,
 }
 
@@ -132,7 +147,7 @@ const BARRIER: Takes = Takes::Named(Table::Barriers);
 
 /// Every word, those that are used most first. `r` is a read of which nothing is known: its value may
 /// decide what happens.
-pub(crate) static WORDS: &[Word] = words! {
+pub static WORDS: &[Word] = words! {
     "r" VARIABLE, |x| Op::Read(Location(x), ReadKind::Control);
     "w" VARIABLE, |x| Op::Write(Location(x));
     "acq" LOCK, |l| Op::Acquire(Lock(l));
@@ -188,13 +203,13 @@ pub fn word(event: &Event) -> &'static str {
 }
 
 /// The word of an operation, by its code and detail as [`Event::to_parts`] gives them.
-pub(crate) fn word_of(code: u8, detail: u8) -> &'static Word {
+pub fn word_of(code: u8, detail: u8) -> &'static Word {
     &WORDS[BY_PARTS[code as usize][detail as usize] as usize]
 }
 
 /// What the operation with this code is done to.
 #[inline]
-pub(crate) fn takes(code: u8) -> Takes {
+pub fn takes(code: u8) -> Takes {
     TAKES[code as usize]
 }
 
