@@ -21,6 +21,7 @@
 
 mod cut;
 mod explanation;
+pub mod general;
 mod random;
 mod recording;
 mod reorderings;
