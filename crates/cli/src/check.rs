@@ -11,9 +11,11 @@ use deadheat_lang::{
 use deadheat_model::{Construct, SourcePosition};
 use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
 use deadheat_offline::{Engine, EngineError};
-use deadheat_report::{CheckReport, Renderer};
+use deadheat_report::{CheckReport, Renderer, Spelling};
+use serde::Serialize;
 use thiserror::Error;
 
+use crate::explain::Facts;
 use crate::files::{FileError, read, write};
 use crate::graph::{CannotDraw, GraphFile};
 use crate::output::{complain, complain_of, print};
@@ -57,6 +59,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ORDERS)]
     max_orders: u64,
 
+    /// Explain the run's races: which to fix first
+    #[arg(long)]
+    explain: bool,
+
     /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS,
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
@@ -82,7 +88,11 @@ Examples:
   deadheat check --all-orders examples/isolated-hides-race.tp
   deadheat check --schedule random:7 --save-schedule run.txt program.tp
   deadheat check --schedule trace:run.txt program.tp
-  deadheat check --graph run.svg examples/zipper-fig3.tp";
+  deadheat check --graph run.svg examples/zipper-fig3.tp
+  deadheat check --explain --schedule random:4 examples/netzer-fig2-1.tp";
+
+/// How many races that are not first --explain shows.
+const MAX_EXPLAINED: usize = 10;
 
 /// How many bytes of a schedule are read.
 const MAX_SCHEDULE_BYTES: usize = 256 << 20;
@@ -165,6 +175,11 @@ enum Failure {
         instead: Option<Engine>,
         all_orders: bool,
     },
+    #[error("`{}` cannot be explained: {error}", path.display())]
+    NotExplained {
+        path: PathBuf,
+        error: deadheat_explain::NotATrace,
+    },
     /// Already said, with the source shown.
     #[error("`{}` is not a program", path.display())]
     NotAProgram { path: PathBuf, shown: String },
@@ -188,11 +203,17 @@ pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
     let mut json = String::new();
     for path in &arguments.files {
         match check(arguments, path) {
-            Ok((report, shown)) => {
+            Ok((report, explanation, shown)) => {
                 status = status.max(report.has_race() as u8);
                 match &arguments.json {
                     // Only strings and numbers: serialising cannot fail.
-                    Some(_) => json += &(serde_json::to_string(&report).unwrap_or_default() + "\n"),
+                    Some(_) => {
+                        let explained = Explained {
+                            report: &report,
+                            explanation,
+                        };
+                        json += &(serde_json::to_string(&explained).unwrap_or_default() + "\n");
+                    }
                     None if quiet => {}
                     None if !print(&shown) => status = 2,
                     None => {}
@@ -220,7 +241,19 @@ pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
     ExitCode::from(status)
 }
 
-fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Failure> {
+/// A report, and with --explain an explanation.
+#[derive(Serialize)]
+struct Explained<'r> {
+    #[serde(flatten)]
+    report: &'r CheckReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<serde_json::Value>,
+}
+
+/// The report, its explanation if that is asked for, and both as text.
+type Checked = (CheckReport, Option<serde_json::Value>, String);
+
+fn check(arguments: &Arguments, path: &Path) -> Result<Checked, Failure> {
     let source = read(path, MAX_SOURCE_BYTES)?;
     let shown_path = path.display().to_string();
     let renderer = Renderer::new(&shown_path, &source);
@@ -296,8 +329,20 @@ fn check(arguments: &Arguments, path: &Path) -> Result<(CheckReport, String), Fa
         orders.as_ref(),
         exploration.as_ref(),
     );
-    let shown = renderer.check(&report);
-    Ok((report, shown))
+    let mut shown = renderer.check(&report);
+    let mut explanation = None;
+    if arguments.explain {
+        let facts = Facts::new(&run.execution, true).map_err(|error| Failure::NotExplained {
+            path: path.into(),
+            error,
+        })?;
+        let spelling = Spelling::new(&run.execution);
+        let explained = facts.report(&run.execution, &spelling);
+        shown += "\n";
+        shown += &explained.text(&shown_path, MAX_EXPLAINED);
+        explanation = serde_json::to_value(&explained).ok();
+    }
+    Ok((report, explanation, shown))
 }
 
 /// Visits every order of sections, with a progress bar if it takes long enough to want one.

@@ -3,6 +3,7 @@
 mod analyze;
 mod check;
 mod convert;
+mod explain;
 mod files;
 mod graph;
 mod output;
@@ -36,6 +37,7 @@ enum Command {
     Convert(convert::Arguments),
     Stats(stats::Arguments),
     Analyze(analyze::Arguments),
+    Explain(explain::Arguments),
     Verify(verify::Arguments),
 }
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Convert(convert) => convert::run(&convert, arguments.quiet),
         Command::Stats(stats) => stats::run(&stats, arguments.quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, arguments.quiet),
+        Command::Explain(explain) => explain::run(&explain, arguments.quiet),
         Command::Verify(verify) => verify::run(&verify, arguments.quiet),
     }
 }

@@ -36,7 +36,8 @@ mod witness;
 mod hand;
 
 pub use explanation::{
-    Bound, ExplainedRace, Explanation, Limits, MAX_ROOTS, ReadCounts, Status, explain,
+    Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
+    Status, explain, neighbourhood,
 };
 pub use random::{Shape, random_trace};
 pub use recording::NotATrace;

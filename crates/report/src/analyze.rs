@@ -143,7 +143,7 @@ impl<'t> AnalyzeReport<'t> {
     }
 }
 
-fn pair(race: &Race, names: &Names) -> PairReport {
+pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
     let access = |access: &RacingAccess| AccessInTrace {
         event: access.event,
         thread: names.strand(access.strand).into_owned(),

@@ -10,7 +10,7 @@ use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, PredictedReport, 
 use crate::guarantee::{counted, grouped};
 
 pub(crate) const RED: &str = "\x1b[1;31m";
-const YELLOW: &str = "\x1b[1;33m";
+pub(crate) const YELLOW: &str = "\x1b[1;33m";
 pub(crate) const BOLD: &str = "\x1b[1m";
 pub(crate) const PLAIN: &str = "\x1b[0m";
 
@@ -24,7 +24,7 @@ const MAX_COLUMNS: usize = 6;
 const WIDTH: usize = 96;
 
 /// How long a name may be before it is cut.
-const MAX_NAME: usize = 100;
+pub(crate) const MAX_NAME: usize = 100;
 
 impl AnalyzeReport<'_> {
     /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
@@ -124,7 +124,7 @@ impl AnalyzeReport<'_> {
 }
 
 /// `T1 writes at main.c:7`, and the number of the event.
-fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
+pub(crate) fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let end = |access: &AccessInTrace, kind: &str| {
         let text = format!(

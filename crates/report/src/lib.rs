@@ -4,7 +4,7 @@
 //! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
 //! text with the source lines shown. [`Drawing`] is the picture of a run's computation graph.
 //! [`AnalyzeReport`] is what one engine of `deadheat analyze` says about a trace, [`Comparison`] what
-//! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
+//! several do; [`ExplainReport`] what `deadheat explain` says; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
 //! `deadheat verify` says of them.
 
 mod analyze;
@@ -13,6 +13,7 @@ mod analyze_text;
 mod check;
 mod compare;
 mod drawing;
+mod explain;
 mod guarantee;
 mod spelling;
 mod text;
@@ -28,6 +29,9 @@ pub use check::{
 };
 pub use compare::Comparison;
 pub use drawing::Drawing;
+pub use explain::{
+    ExplainReport, ExplainedReport, GeneralReport, MAX_CHAIN, PartitionReport, RacePicture,
+};
 pub use spelling::Spelling;
 pub use text::Renderer;
 pub use verify::{VerifiedRace, VerifyReport};

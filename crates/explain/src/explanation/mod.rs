@@ -18,6 +18,7 @@
 //! ```
 
 pub(crate) mod edges;
+mod neighbourhood;
 mod pairs;
 mod prepass;
 mod relevance;
@@ -27,6 +28,7 @@ mod stairs;
 use deadheat_model::{Execution, Race};
 use deadheat_offline::threads::Malformed;
 
+pub use neighbourhood::{EdgeKind, Neighbourhood, neighbourhood};
 pub use relevance::ReadCounts;
 pub use roots::MAX_ROOTS;
 
