@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use deadheat_explain::general::{GeneralRaces, general_races};
 use deadheat_explain::{Explanation, Limits, NotATrace, Witnesses, explain};
-use deadheat_model::{Execution, Finding};
+use deadheat_model::{Execution, Finding, Race};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Method, Recorded, Wanted};
 use deadheat_report::{ExplainReport, RacePicture, Spelling};
@@ -95,11 +95,10 @@ impl Facts {
         })?;
         let ends = explanation.races.iter().map(|race| race.race.ends());
         let ends: FxHashSet<_> = ends.collect();
-        let mut predicted = Vec::new();
-        if predict {
-            predicted = self::predicted(execution)?;
-            predicted.retain(|finding| !ends.contains(&finding.race.ends()));
-        }
+        let predicted = match predict {
+            true => self::predicted(execution)?,
+            false => Vec::new(),
+        };
         let mut taken = ends;
         taken.extend(predicted.iter().map(|finding| finding.race.ends()));
         Ok(Facts {
@@ -201,10 +200,11 @@ fn shown(path: &Path) -> String {
 }
 
 fn picture(execution: &Execution, facts: &Facts, arguments: &Arguments) -> Result<String, Failure> {
-    let apparent = facts.explanation.races.iter().map(|race| race.race);
-    let races: Vec<_> = apparent
-        .chain(facts.predicted.iter().map(|f| f.race))
-        .collect();
+    let mut races: Vec<Race> = Vec::new();
+    races.extend(facts.explanation.races.iter().map(|race| race.race));
+    let apparent: FxHashSet<_> = races.iter().map(Race::ends).collect();
+    let predicted = facts.predicted.iter().map(|finding| finding.race);
+    races.extend(predicted.filter(|race| !apparent.contains(&race.ends())));
     let path = arguments.trace.clone();
     let place = arguments
         .race

@@ -30,6 +30,9 @@ pub struct RaceStatus {
     pub actual: bool,
     /// The tangle it is in, if it is in one; from 0.
     pub tangle: Option<u32>,
+    /// G_D, with dependences only in the directions that are known, has a cycle through the finish of
+    /// one of its events and the start of the other: what algorithm 7.7 looks at.
+    pub cyclic: bool,
     /// G_D validates it: its events are unordered by shared-data dependence.
     pub by_data: bool,
     /// G_E validates it.

@@ -7,7 +7,7 @@ mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_explain::view::Detail;
+use deadheat_explain::view::{Detail, View};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::random::{self, Family, Recipe};
 use deadheat_lang::{Enumerated, Program};
@@ -233,6 +233,46 @@ fn threads_with_semaphores_events_and_shared_control() {
     };
     let counts = compare("semaphores, events, control", &recipe);
     assert!(counts.impossible > 10 && counts.first > 100, "{counts:?}");
+}
+
+/// Algorithm 7.7 takes "in no cycle of G_D" for "unordered by G_D". Where the complete order gives
+/// dependences a direction (section 9.1.2), this race is ordered and in no cycle, and no schedule shows
+/// it: y is read before x is written, and written after that was seen.
+#[test]
+fn a_race_in_no_cycle_may_be_infeasible() {
+    let all = schedules(include_str!("../../../../examples/netzer-no-cycle.tp")).unwrap();
+    let mut shown = false;
+    for one in &all {
+        assert_eq!(fault(&one.execution, &all, &mut Counts::default()), None);
+        assert_eq!(views::fault(&one.execution, &all, Detail::CLOSE), None);
+        let view = View::between_synchronisation(&one.execution).unwrap();
+        let truth = views::ViewTruth::new(&one.execution.events, &view, &all);
+        let races = view.analyse(Detail::CLOSE).races;
+        let infeasible = |number: &usize| !truth.feasible.contains(number);
+        shown |= (0..races.len())
+            .filter(infeasible)
+            .any(|number| !races[number].cyclic);
+    }
+    assert!(shown);
+}
+
+/// Theorem 8.1 takes what a read *saw* for all that a race can do. A read that saw the old value has
+/// been affected as well: the race on a[0] is only there because y was read before it was written,
+/// yet neither access of the race on y event-controls both others.
+#[test]
+fn a_read_of_the_old_value_is_affected_too() {
+    let all = schedules(include_str!("../../../../examples/netzer-stale-read.tp")).unwrap();
+    let detail = Detail {
+        complete_order: true,
+        control_reads: true,
+    };
+    let mut shown = false;
+    for one in &all {
+        assert_eq!(fault(&one.execution, &all, &mut Counts::default()), None);
+        let theirs = views::fault(&one.execution, &all, detail);
+        shown |= theirs.is_some_and(|fault| fault.starts_with("theorem 8.2"));
+    }
+    assert!(shown);
 }
 
 /// How often the thesis's theorems fail, and the smallest program for each.

@@ -7,7 +7,8 @@ pub use picture::RacePicture;
 
 use deadheat_explain::general::{Certainty, GeneralRaces};
 use deadheat_explain::{Bound, Explanation, Status};
-use deadheat_model::{Execution, Finding};
+use deadheat_model::{Execution, Finding, Race};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::analyze::{PairReport, WitnessReport, pair};
@@ -38,6 +39,9 @@ pub struct ExplainReport<'t> {
     pub dependences: String,
     /// The limits that were met, and what that means.
     pub bounds: Vec<&'static str>,
+    /// How many of the races are apparent.
+    #[serde(skip)]
+    pub apparent_places: usize,
 }
 
 /// A race, and why it is where it is.
@@ -107,8 +111,35 @@ impl<'t> ExplainReport<'t> {
         let names = &execution.names;
         let mut races: Vec<ExplainedReport> = Vec::new();
         let mut partitions = Vec::new();
+        // A reordering that was checked settles what dependences leave open.
+        let mut shown: FxHashMap<_, Finding> = FxHashMap::default();
+        let mut others = Vec::new();
+        let apparent: FxHashMap<_, Status> = explanation
+            .races
+            .iter()
+            .map(|race| (race.race.ends(), race.status))
+            .collect();
+        for finding in predicted {
+            match apparent.get(&finding.race.ends()) {
+                Some(Status::Tangled) => drop(shown.insert(finding.race.ends(), finding)),
+                Some(_) => {}
+                None => others.push(finding),
+            }
+        }
         for (place, race) in explanation.races.iter().enumerate() {
             let id = place + 1;
+            let settled = shown.remove(&race.race.ends());
+            let witness = settled.and_then(|finding| Some((finding.race, finding.witness?)));
+            let witness = witness.zip(spelling);
+            let accesses = match &witness {
+                Some(((found, _), _)) => Race {
+                    count: race.race.count,
+                    ..*found
+                },
+                None => race.race,
+            };
+            let witness =
+                witness.map(|((_, witness), spelling)| WitnessReport { witness, spelling });
             let mut chain = Vec::new();
             let mut at = Some(place);
             while let Some(place) = at.filter(|_| chain.len() < MAX_CHAIN) {
@@ -118,8 +149,9 @@ impl<'t> ExplainReport<'t> {
             chain.reverse();
             races.push(ExplainedReport {
                 id,
-                pair: pair(&race.race, names),
+                pair: pair(&accesses, names),
                 status: match race.status {
+                    _ if witness.is_some() => "predicted",
                     Status::Actual => "actual",
                     Status::Feasible => "feasible",
                     Status::Tangled => "tangled",
@@ -128,8 +160,8 @@ impl<'t> ExplainReport<'t> {
                 is_first: race.is_first,
                 artifact_of: race.artifact_of.iter().map(|place| place + 1).collect(),
                 chain,
-                witness: None,
-                verified: false,
+                verified: witness.is_some(),
+                witness,
             });
             partitions.push(PartitionReport {
                 id,
@@ -140,7 +172,7 @@ impl<'t> ExplainReport<'t> {
         }
         // Nothing that raced in this run can have caused what no other race is there to cause.
         let is_first = races.is_empty();
-        for Finding { race, witness } in predicted {
+        for Finding { race, witness } in others {
             let id = races.len() + 1;
             let witness = witness.zip(spelling);
             let witness = witness.map(|(witness, spelling)| WitnessReport { witness, spelling });
@@ -172,6 +204,7 @@ impl<'t> ExplainReport<'t> {
             partitions,
             general_races: general_races.collect(),
             guarantee: String::new(),
+            apparent_places: explanation.races.len(),
             events: execution.events.len() as u64,
             threads: names.strands.len() as u64,
             dependences: dependences(explanation),
@@ -191,17 +224,14 @@ impl<'t> ExplainReport<'t> {
     }
 
     fn sentence(&self) -> String {
-        let predicted = self
-            .races
-            .iter()
-            .filter(|race| race.status == "predicted")
-            .count();
-        let apparent = self.races.len() - predicted;
-        let tangled = self
-            .races
-            .iter()
-            .filter(|race| race.status == "tangled")
-            .count();
+        let of = |status| {
+            self.races
+                .iter()
+                .filter(|race| race.status == status)
+                .count()
+        };
+        let (predicted, tangled) = (of("predicted"), of("tangled"));
+        let apparent = self.apparent_places;
         let first = self.races.iter().filter(|race| race.is_first).count() as u64;
         if self.races.is_empty() {
             return "no two conflicting accesses were left unordered in this run, and none was \
@@ -211,10 +241,10 @@ impl<'t> ExplainReport<'t> {
         let mut sentence = match apparent {
             0 => "nothing races in this run as it was".to_string(),
             _ => format!(
-                "{} at {}; {} first: some schedule shows each of them before any other race, so \
+                "{} at {} of places; {} first: some schedule shows each of them before any other race, so \
                  none is caused by another",
                 counted(self.apparent, "apparent race"),
-                counted(apparent as u64, "pair of places").replace("placess", "places"),
+                counted(apparent as u64, "pair"),
                 grouped(first),
             ),
         };
@@ -229,7 +259,7 @@ impl<'t> ExplainReport<'t> {
         if predicted > 0 {
             sentence += &format!(
                 "; {} shown by a reordering that was checked",
-                counted(predicted as u64, "more race")
+                counted(predicted as u64, "race")
             );
         }
         for bound in &self.bounds {

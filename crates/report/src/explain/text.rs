@@ -122,6 +122,10 @@ fn one_line(race: &ExplainedReport) -> String {
     };
     let after: Vec<String> = race.artifact_of.iter().map(usize::to_string).collect();
     let after = match (after.is_empty(), race.status) {
+        (false, "predicted") => format!(
+            ", shown by a checked reordering; perhaps only because of {}",
+            after.join(", ")
+        ),
         (false, _) => format!(", perhaps only because of {}", after.join(", ")),
         (true, "predicted") => ", shown by a checked reordering".to_string(),
         (true, _) => String::new(),
