@@ -7,6 +7,8 @@ SOAK ?= 21000
 SOAK_TASKS ?= 100000
 # How many random traces: for M2 against brute force, the orders against their definitions, the checker.
 SOAK_TRACES ?= 100000
+# Which of them: drawn anew for each run.
+SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
 .PHONY: demo test loom soak bench clean
 
@@ -35,11 +37,15 @@ loom:
 	  -p deadheat-online --test loom
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
+## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the
+## command that repeats it alone.
 soak:
-	DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-offline --test ground_truth -- --nocapture
-	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
-	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test m2 --test m2_as_printed --test thread_orders --test thread_races --test vindication -- --nocapture
-	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
+	@echo "seed $(SEED): to try the same again, make soak SEED=$(SEED)"
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-testing --test explorer -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test thread_orders --test vindication -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 
 ## Measures, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m

@@ -613,7 +613,7 @@ proc run(n) {{
 #[cfg(test)]
 mod tests {
     use deadheat_lang::{Ending, ExploreOptions, Schedule};
-    use deadheat_offline::{ComputationGraph, Engine, cg, graph, zipper};
+    use deadheat_offline::{ComputationGraph, cg, graph, zipper};
 
     use super::ROWS;
 
@@ -625,14 +625,13 @@ mod tests {
                 .run(&Schedule::DepthFirst, u64::MAX)
                 .unwrap();
             assert_eq!(run.ending, Ending::Finished, "{}", row.name);
-            let graph =
-                ComputationGraph::new(&run.execution, Engine::Graph, usize::MAX, |_| true).unwrap();
+            let graph = ComputationGraph::new(&run.execution, usize::MAX, |_| true);
             assert_eq!(graph.len(), row.nodes, "{}", row.name);
             assert_eq!(graph.sections().len() > 0, row.isolated, "{}", row.name);
-            let races = graph::check(&run.execution).unwrap().races;
+            let races = graph::check(&run.execution).races;
             assert_eq!(!races.is_empty(), row.races, "{}", row.name);
             let racy = races.iter().map(|race| race.location).collect();
-            assert_eq!(cg::racy_locations(&run.execution).unwrap(), racy);
+            assert_eq!(cg::racy_locations(&run.execution), racy);
             assert_eq!(zipper::racy_locations(&run.execution).unwrap(), racy);
         }
     }

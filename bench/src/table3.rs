@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use deadheat_lang::Schedule;
 use deadheat_model::Execution;
-use deadheat_offline::{ComputationGraph, Engine, cg, graph, zipper};
+use deadheat_offline::{ComputationGraph, cg, graph, zipper};
 
 use crate::engines::best;
 use crate::programs::{ROWS, Row};
@@ -108,8 +108,8 @@ fn execution(row: &Row, scale: usize) -> Execution {
 }
 
 fn nodes(execution: &Execution) -> usize {
-    let graph = ComputationGraph::new(execution, Engine::Graph, usize::MAX, |_| true);
-    graph.expect("tasks and sections").len()
+    let graph = ComputationGraph::new(execution, usize::MAX, |_| true);
+    graph.len()
 }
 
 /// How many ns CG takes.

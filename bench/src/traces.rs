@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat_explain::Witnesses;
-use deadheat_offline::{Method, Predicted, Recorded, Wanted};
+use deadheat_explain::{Judgement, Witnesses};
+use deadheat_offline::threads::{fasttrack, hb, shb, wcp};
+use deadheat_offline::{ENGINES, Engine, Options, Recording, Worth, m2};
 use deadheat_trace::{Source, TraceError};
 
 use crate::generate::{Shape, generate};
@@ -28,14 +29,18 @@ enum Pass {
     Decoding,
     /// Reading all of it into memory.
     Reading,
-    Engine(Method),
+    Engine(&'static Engine),
     /// M2, and then the independent check of each witness.
     Verified,
 }
 
 impl Pass {
     fn all() -> impl Iterator<Item = Pass> {
-        let engines = Method::ALL.into_iter().map(Pass::Engine);
+        // Those for threads: a trace of this length is beyond the yardstick.
+        let engines = ENGINES
+            .into_iter()
+            .filter(|engine| engine.worth != Worth::Exact);
+        let engines = engines.map(Pass::Engine);
         let first = [Pass::Decoding, Pass::Reading].into_iter();
         first.chain(engines).chain([Pass::Verified])
     }
@@ -44,7 +49,7 @@ impl Pass {
         match self {
             Pass::Decoding => "decoding",
             Pass::Reading => "reading",
-            Pass::Engine(method) => method.name(),
+            Pass::Engine(engine) => engine.name,
             Pass::Verified => "m2, verified",
         }
     }
@@ -54,21 +59,24 @@ impl Pass {
         match self {
             Pass::Decoding => decode(source)?,
             Pass::Reading => drop(black_box(source.read_all()?)),
-            Pass::Engine(method) => {
-                let recorded = Recorded::OnDisk(source);
-                let found = method.analyze(recorded, Wanted::default(), &|_, _| {})?;
+            Pass::Engine(engine) if engine.in_memory => {
+                let execution = source.read_all()?;
+                let found = engine.ask(Recording::InMemory(&execution), &Options::default())?;
+                return Ok(found.races.len());
+            }
+            Pass::Engine(engine) => {
+                let found = engine.ask(Recording::OnDisk(source), &Options::default())?;
                 return Ok(found.races.len());
             }
             Pass::Verified => {
                 let trace = source.read_all()?;
-                let recorded = Recorded::InMemory(&trace);
-                let found = Method::M2.analyze(recorded, Wanted::default(), &|_, _| {})?;
+                let found = m2::ENGINE.ask(Recording::InMemory(&trace), &Options::default())?;
                 let checker = Witnesses::new(&trace)?;
-                for Predicted { race, witness } in &found.races {
-                    let witness = witness.as_ref().ok_or("m2 gave no witness")?;
-                    checker.verify_witness(race.first.event, race.second.event, witness)?;
-                }
-                return Ok(found.races.len());
+                let judgement = Judgement::proven(found, &checker, |_| {});
+                return match judgement.refused.first() {
+                    Some((_, refusal)) => Err(refusal.clone().into()),
+                    None => Ok(judgement.races.len()),
+                };
             }
         }
         Ok(0)
@@ -154,7 +162,7 @@ pub fn print(preset: Preset) -> Result<(), Box<dyn Error>> {
 
 /// How cost grows with the length of a trace, for the engines whose cost must not grow faster.
 pub fn print_growth() -> Result<(), Box<dyn Error>> {
-    let engines = [Method::Hb, Method::FastTrack, Method::Shb, Method::Wcp];
+    let engines = [&hb::ENGINE, &fasttrack::ENGINE, &shb::ENGINE, &wcp::ENGINE];
     let passes = engines.map(Pass::Engine);
     let passes = [Pass::Decoding].into_iter().chain(passes);
     let passes: Vec<Pass> = passes.collect();

@@ -15,8 +15,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use deadheat_model::{Access, Execution, Location, Op};
+use deadheat_offline::esp_bags;
 use deadheat_offline::replay::{self, Strands};
-use deadheat_offline::{Engine, esp_bags};
 use deadheat_online::drdp::Checker;
 use deadheat_online::spd3::Worker;
 use deadheat_order::{Step, Structure};
@@ -113,18 +113,16 @@ fn empty(execution: &Execution) {
 }
 
 fn order(execution: &Execution) {
-    let mut strands = Strands::new(Engine::Spd3).expect("room");
+    let mut strands = Strands::new().expect("room");
     let access: fn(Access, Step) = black_box(|_, _| ());
-    for (event, number) in execution.events.iter().zip(1..) {
+    for event in &execution.events {
         match event.access() {
             Some(found) => {
                 if let Some(task) = strands.task(event.strand()) {
                     access(found, task.step());
                 }
             }
-            None => strands
-                .synchronise(event, number)
-                .expect("async and finish only"),
+            None => strands.synchronise(event).expect("async and finish only"),
         }
     }
     black_box(&strands.structure);

@@ -1,7 +1,7 @@
 //! What is kept of a task and of a location.
 
 use deadheat_model::Execution;
-use deadheat_offline::{ComputationGraph, Engine, esp_bags};
+use deadheat_offline::{ComputationGraph, esp_bags};
 use deadheat_online::drdp::{Checker, History};
 use deadheat_online::spd3::{Cell, Worker};
 
@@ -27,7 +27,8 @@ pub fn print() {
     drop(deep);
 
     let execution = Recording::of(|r| tasks::flat(r, 500_000, 2, 2));
-    if let Ok(graph) = ComputationGraph::new(&execution, Engine::Zipper, usize::MAX, |_| true) {
+    let graph = ComputationGraph::new(&execution, usize::MAX, |_| true);
+    {
         println!(
             "\nA computation graph of {} nodes and {} accesses takes {} bytes a node",
             graph.len(),

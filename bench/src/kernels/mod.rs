@@ -9,7 +9,7 @@ mod tests {
     use deadheat_model::Execution;
     use deadheat_offline::replay::{drdp, spd3};
     use deadheat_offline::threads::validate;
-    use deadheat_offline::{Engine, esp_bags};
+    use deadheat_offline::{esp_bags, graph};
     use deadheat_online::drdp::Checker;
     use deadheat_online::spd3::Worker;
 
@@ -23,8 +23,7 @@ mod tests {
         assert!(accesses(&bare) < accesses(&execution));
         for execution in [&bare, &execution] {
             validate(execution).unwrap();
-            let findings = Engine::Graph.check(execution).unwrap();
-            assert_eq!(findings.races, []);
+            assert_eq!(graph::check(execution).races, []);
             let account = drdp::account(execution, Checker::default()).unwrap();
             assert!(account.racy.is_empty());
         }

@@ -1,43 +1,40 @@
 //! `deadheat check`: is this `.tp` program safe?
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::Args;
-use deadheat_lang::syntax::MAX_SOURCE_BYTES;
-use deadheat_lang::{
-    DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Schedule,
+use deadheat::lang::Schedule;
+use deadheat::lang::syntax::MAX_SOURCE_BYTES;
+use deadheat::report::{CheckReport, ExplainReport};
+use deadheat::{
+    CheckError, CheckOptions, Checked, Explained, PictureFormat, check, engine_help, trace,
 };
-use deadheat_model::{Construct, SourcePosition};
-use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
-use deadheat_offline::{Engine, EngineError};
-use deadheat_report::{CheckReport, Renderer, Spelling};
 use serde::Serialize;
-use thiserror::Error;
 
-use crate::explain::Facts;
-use crate::files::{FileError, read, write};
-use crate::graph::{CannotDraw, GraphFile};
-use crate::output::{complain, complain_of, print};
-use crate::progress::{is_long, progress_bar};
+use crate::analyze::engine_named;
+use crate::explain::DEFAULT_SHOWN;
+use crate::files::{of, read, write};
+use crate::output::{Delivery, complain, complain_of};
+use crate::progress::Progress;
+use crate::status::{FailOn, Status};
 
 /// Check .tp programs for races
 ///
 /// Runs each program under one schedule and judges its accesses; with --explore, under every
-/// schedule. Exit status: 0 no race, 1 a race, 2 bad input. A deadlock or a run-time error is shown
-/// and does not change it.
+/// schedule. Exit status: 0 nothing found, 1 something can go wrong (a race, a deadlock, a failed
+/// assertion or another error, in the run or in an explored schedule), 2 bad input.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help())]
 pub struct Arguments {
     /// The programs; - reads standard input
     #[arg(required = true, value_name = "FILE.tp")]
     files: Vec<PathBuf>,
 
-    /// What judges the run: spd3 or esp-bags (async and finish), drdp (futures, promises and threads
-    /// as well), zipper (isolated as well) or graph (everything, slowly); the first that fits unless
-    /// given
-    #[arg(long, value_name = "NAME", value_parser = engine_named)]
-    engine: Option<Engine>,
+    /// What judges the run; the first engine that fits unless given
+    #[arg(long, value_name = "NAME", value_parser = engine_name)]
+    engine: Option<&'static str>,
 
     /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
     #[arg(long, value_name = "HOW", default_value = "depth-first")]
@@ -48,7 +45,7 @@ pub struct Arguments {
     explore: bool,
 
     /// Stop --explore after so many states
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STATES)]
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES)]
     max_states: u64,
 
     /// Visit every order of isolated sections, and tell which races are possible; with zipper
@@ -56,7 +53,7 @@ pub struct Arguments {
     all_orders: bool,
 
     /// Stop --all-orders after so many orders
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ORDERS)]
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS)]
     max_orders: u64,
 
     /// Explain the run's races: which to fix first
@@ -64,9 +61,13 @@ pub struct Arguments {
     explain: bool,
 
     /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS,
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STEPS,
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     max_steps: u64,
+
+    /// Save the run as a trace, for analyze: .dht, .std or .csv
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 
     /// Write the run's schedule to FILE, for --schedule trace:FILE
     #[arg(long, value_name = "FILE")]
@@ -74,46 +75,53 @@ pub struct Arguments {
 
     /// Draw the run's computation graph, its races marked, to FILE: .svg or .dot
     #[arg(long, value_name = "FILE")]
-    graph: Option<GraphFile>,
+    graph: Option<Picture>,
 
-    /// Print the result as JSON, one object a program; to FILE if given
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    json: Option<Option<PathBuf>>,
+    /// What makes the exit status 1
+    #[arg(
+        long,
+        value_name = "WHAT,…",
+        value_delimiter = ',',
+        default_value = "race,deadlock,error"
+    )]
+    fail_on: Vec<FailOn>,
+
+    #[command(flatten)]
+    delivery: Delivery,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  deadheat check examples/lost-update.tp
-  deadheat check --explore --json examples/zipper-fig2.tp
-  deadheat check --all-orders examples/isolated-hides-race.tp
-  deadheat check --schedule random:7 --save-schedule run.txt program.tp
-  deadheat check --schedule trace:run.txt program.tp
-  deadheat check --graph run.svg examples/zipper-fig3.tp
-  deadheat check --explain --schedule random:4 examples/netzer-fig2-1.tp";
-
-/// How many races that are not first --explain shows.
-const MAX_EXPLAINED: usize = 10;
+fn help() -> String {
+    format!(
+        "Engines, the first that can order what the program uses unless --engine is given:\n{}\n\
+         Examples:\n  \
+         deadheat check examples/lost-update.tp\n  \
+         deadheat check --explore --json examples/zipper-fig2.tp\n  \
+         deadheat check --all-orders examples/isolated-hides-race.tp\n  \
+         deadheat check --schedule random:7 --save-schedule run.txt program.tp\n  \
+         deadheat check --schedule trace:run.txt program.tp\n  \
+         deadheat check --record run.dht program.tp; deadheat analyze run.dht\n  \
+         deadheat check --graph run.svg examples/zipper-fig3.tp\n  \
+         deadheat check --explain --schedule random:1 examples/netzer-queue.tp",
+        engine_help()
+    )
+}
 
 /// How many bytes of a schedule are read.
 const MAX_SCHEDULE_BYTES: usize = 256 << 20;
 
-fn engine_named(name: &str) -> Result<Engine, String> {
-    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == name);
-    engine.ok_or_else(|| {
-        let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
-        format!("there is no such engine; there are {}", names.join(", "))
-    })
+fn engine_name(name: &str) -> Result<&'static str, String> {
+    engine_named(name).map(|engine| engine.name)
 }
 
 /// `depth-first`, `random:SEED` or `trace:FILE`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 enum ScheduleArgument {
     DepthFirst,
     Random(u64),
     Trace(PathBuf),
 }
 
-impl std::str::FromStr for ScheduleArgument {
+impl FromStr for ScheduleArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ScheduleArgument, String> {
@@ -131,264 +139,163 @@ impl std::str::FromStr for ScheduleArgument {
     }
 }
 
-/// Why a program could not be judged.
-#[derive(Debug, Error)]
-enum Failure {
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error("`{}`, {error}", path.display())]
-    NotASchedule {
-        path: PathBuf,
-        error: deadheat_lang::NotASchedule,
-    },
-    #[error("`{}` cannot be followed: {error}", path.display())]
-    CannotFollow {
-        path: PathBuf,
-        error: deadheat_lang::CannotFollow,
-    },
-    #[error("`{}`: {error}", path.display())]
-    Engine { path: PathBuf, error: EngineError },
-    #[error("`{}` cannot be drawn: {error}", path.display())]
-    CannotDraw { path: PathBuf, error: CannotDraw },
-    #[error(
-        "`{}`{} uses `{}`, which {} cannot order; {}",
-        path.display(),
-        match at {
-            Some(at) => format!(", line {}, column {},", at.line, at.column),
-            None => String::new(),
-        },
-        construct.word(),
-        engine.name(),
-        match instead {
-            _ if *all_orders => "--explore visits every schedule of any program".to_string(),
-            Some(instead) => format!("--engine {} can", instead.name()),
-            None => "no engine can".to_string(),
+/// Where a picture goes, and what it is.
+#[derive(Clone)]
+struct Picture(PathBuf, PictureFormat);
+
+impl FromStr for Picture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Picture, String> {
+        match Path::new(text).extension().and_then(OsStr::to_str) {
+            Some("svg") => Ok(Picture(text.into(), PictureFormat::Svg)),
+            Some("dot") => Ok(Picture(text.into(), PictureFormat::Dot)),
+            _ => Err("the file's name must end in .svg or .dot".to_string()),
         }
-    )]
-    CannotOrder {
-        path: PathBuf,
-        /// Where the run uses it, if it does.
-        at: Option<SourcePosition>,
-        construct: Construct,
-        engine: Engine,
-        /// The engine that orders all of the program's constructs.
-        instead: Option<Engine>,
-        all_orders: bool,
-    },
-    #[error("`{}` cannot be explained: {error}", path.display())]
-    NotExplained {
-        path: PathBuf,
-        error: deadheat_explain::NotATrace,
-    },
-    /// Already said, with the source shown.
-    #[error("`{}` is not a program", path.display())]
-    NotAProgram { path: PathBuf, shown: String },
+    }
+}
+
+/// What of the options cannot go together.
+fn contradiction(arguments: &Arguments) -> Option<String> {
+    if arguments.all_orders && arguments.engine.is_some_and(|engine| engine != "zipper") {
+        return Some("--all-orders goes with --engine zipper".to_string());
+    }
+    let of_one = [
+        ("--save-schedule", arguments.save_schedule.is_some()),
+        ("--graph", arguments.graph.is_some()),
+        ("--record", arguments.record.is_some()),
+    ];
+    let given = of_one.into_iter().find(|(_, given)| *given);
+    let several = arguments.files.len() > 1;
+    given
+        .filter(|_| several)
+        .map(|(option, _)| format!("{option} goes with one program"))
 }
 
 /// Checks each program; gives the worst status.
-pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
-    if arguments.all_orders && arguments.engine.is_some_and(|e| e != Engine::Zipper) {
-        complain_of("--all-orders goes with --engine zipper");
-        return ExitCode::from(2);
+pub fn run(arguments: &Arguments, quiet: bool) -> Status {
+    if let Some(contradiction) = contradiction(arguments) {
+        complain_of(contradiction);
+        return Status::Bad;
     }
-    if arguments.save_schedule.is_some() && arguments.files.len() > 1 {
-        complain_of("--save-schedule goes with one program");
-        return ExitCode::from(2);
-    }
-    if arguments.graph.is_some() && arguments.files.len() > 1 {
-        complain_of("--graph goes with one program");
-        return ExitCode::from(2);
-    }
-    let mut status = 0;
-    let mut json = String::new();
+    let mut status = Status::Clean;
+    let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
     for path in &arguments.files {
-        match check(arguments, path) {
-            Ok((report, explanation, shown)) => {
-                status = status.max(report.has_race() as u8);
-                match &arguments.json {
-                    // Only strings and numbers: serialising cannot fail.
-                    Some(_) => {
-                        let explained = Explained {
-                            report: &report,
-                            explanation,
-                        };
-                        json += &(serde_json::to_string(&explained).unwrap_or_default() + "\n");
-                    }
-                    None if quiet => {}
-                    None if !print(&shown) => status = 2,
-                    None => {}
-                }
+        match checked(arguments, path) {
+            Ok(checked) => {
+                status = status.max(verdict(arguments, &checked.report));
+                status = status.unless(side_outputs(arguments, &checked));
+                let explained = arguments.explain.then(|| {
+                    let progress = Progress::new();
+                    checked.explain(&|step| progress.show(step))
+                });
+                let explained = explained.transpose().map_err(|error| of(path, error));
+                status = status.unless(explained.is_ok());
+                let explained = explained.map_err(complain_of).ok().flatten();
+                all.push((checked, explained));
             }
             Err(failure) => {
-                status = 2;
-                match &failure {
-                    Failure::NotAProgram { shown, .. } => complain(shown),
-                    _ => complain_of(&failure),
-                }
+                complain(&failure);
+                status = Status::Bad;
             }
         }
     }
-    match &arguments.json {
-        Some(Some(path)) => {
-            if let Err(failure) = write(path, &json) {
-                complain_of(failure);
-                status = 2;
-            }
-        }
-        Some(None) if !print(&json) => status = 2,
-        Some(None) | None => {}
-    }
-    ExitCode::from(status)
+    let reports = all.iter().map(|(checked, explained)| WithExplanation {
+        report: &checked.report,
+        explanation: explained.as_ref().map(|explained| &explained.report),
+    });
+    let reports: Vec<WithExplanation> = reports.collect();
+    let text = || all.iter().map(text).collect();
+    status.unless(arguments.delivery.deliver(quiet, &reports, text))
 }
 
 /// A report, and with --explain an explanation.
 #[derive(Serialize)]
-struct Explained<'r> {
+struct WithExplanation<'r> {
     #[serde(flatten)]
     report: &'r CheckReport,
     #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<serde_json::Value>,
+    explanation: Option<&'r ExplainReport>,
 }
 
-/// The report, its explanation if that is asked for, and both as text.
-type Checked = (CheckReport, Option<serde_json::Value>, String);
-
-fn check(arguments: &Arguments, path: &Path) -> Result<Checked, Failure> {
-    let source = read(path, MAX_SOURCE_BYTES)?;
-    let shown_path = path.display().to_string();
-    let renderer = Renderer::new(&shown_path, &source);
-    let program = Program::parse(&source).map_err(|diagnostics| Failure::NotAProgram {
-        path: path.into(),
-        shown: renderer.diagnostics(&diagnostics),
-    })?;
-    let schedule = read_schedule(&arguments.schedule)?;
-    let run = program
-        .run(&schedule, arguments.max_steps)
-        .map_err(|error| Failure::CannotFollow {
-            path: match &arguments.schedule {
-                ScheduleArgument::Trace(file) => file.clone(),
-                _ => path.into(),
-            },
-            error,
-        })?;
-    if let Some(file) = &arguments.save_schedule {
-        write(file, &run.schedule().to_string())?;
-    }
-    let constructs = program.constructs();
-    let fitting = Engine::fitting(constructs);
-    let engine = match arguments.all_orders {
-        true => arguments.engine.unwrap_or(Engine::Zipper),
-        false => arguments.engine.or(fitting).unwrap_or(Engine::Graph),
-    };
-    if let Some(&construct) = constructs.iter().find(|&&c| !engine.orders(c)) {
-        let events = &run.execution.events;
-        let event = events
-            .iter()
-            .find(|e| e.op().construct() == Some(construct));
-        return Err(Failure::CannotOrder {
-            path: path.into(),
-            at: event.and_then(|event| run.execution.names.position(event.site())),
-            construct,
-            engine,
-            instead: fitting,
-            all_orders: arguments.all_orders,
-        });
-    }
-    let findings = engine
-        .check(&run.execution)
-        .map_err(|error| Failure::Engine {
-            path: path.into(),
-            error,
-        })?;
-    if let Some(file) = &arguments.graph {
-        let drawn = file.draw(&shown_path, &run.execution, &findings.races);
-        let drawn = drawn.map_err(|error| Failure::CannotDraw {
-            path: path.into(),
-            error,
-        })?;
-        write(&file.path, &drawn)?;
-    }
-    let orders = match arguments.all_orders {
-        true => Some(
-            all_orders(&program, arguments).map_err(|error| Failure::Engine {
-                path: path.into(),
-                error,
-            })?,
-        ),
-        false => None,
-    };
-    let exploration = arguments
-        .explore
-        .then(|| explore(&program, arguments.max_states));
-    let report = CheckReport::new(
-        &shown_path,
-        constructs,
-        &run,
-        engine,
-        &findings,
-        orders.as_ref(),
-        exploration.as_ref(),
-    );
-    let mut shown = renderer.check(&report);
-    let mut explanation = None;
-    if arguments.explain {
-        let facts = Facts::new(&run.execution, true).map_err(|error| Failure::NotExplained {
-            path: path.into(),
-            error,
-        })?;
-        let spelling = Spelling::new(&run.execution);
-        let explained = facts.report(&run.execution, &spelling);
-        shown += "\n";
-        shown += &explained.text(&shown_path, MAX_EXPLAINED);
-        explanation = serde_json::to_value(&explained).ok();
-    }
-    Ok((report, explanation, shown))
-}
-
-/// Visits every order of sections, with a progress bar if it takes long enough to want one.
-fn all_orders(program: &Program, arguments: &Arguments) -> Result<Orders, EngineError> {
-    let (steps, most) = (arguments.max_steps, arguments.max_orders);
-    let style = "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
-    let bar = progress_bar(most, style);
-    let orders = orders::all_orders(program, steps, most, |progress| {
-        if is_long(&bar) {
-            bar.set_position(progress.visited);
-            bar.set_message(format!("{} to be tried", progress.pending));
-        }
+fn text((checked, explained): &(Checked, Option<Explained>)) -> String {
+    let explanation = explained.as_ref().map(|explained| {
+        let text = explained
+            .report
+            .text(&checked.report.program, DEFAULT_SHOWN);
+        format!("\n{text}")
     });
-    bar.finish_and_clear();
-    orders
+    checked.text() + &explanation.unwrap_or_default()
 }
 
-/// Explores with a progress bar, if it takes long enough to want one.
-fn explore(program: &Program, max_states: u64) -> Exploration {
-    let style = "{spinner} exploring: {human_pos} of at most {human_len} states, {msg} \
-                 [{elapsed}]";
-    let bar = progress_bar(max_states, style);
-    let options = ExploreOptions {
-        max_states,
-        ..ExploreOptions::default()
-    };
-    let exploration = program.explore(&options, |progress| {
-        if is_long(&bar) {
-            bar.set_position(progress.states);
-            bar.set_message(format!("{} steps deep", progress.depth));
+/// What a program's report does to the status.
+fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
+    Status::found(arguments.fail_on.iter().any(|what| match what {
+        FailOn::Race => report.has_race(),
+        FailOn::Deadlock => report.has_deadlock(),
+        FailOn::Error => report.has_error(),
+        FailOn::Incomplete => report.is_incomplete(),
+    }))
+}
+
+fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
+    let complaint = |error: &dyn std::fmt::Display| format!("\x1b[1;31merror\x1b[0m: {error}\n");
+    let source = read(path, MAX_SOURCE_BYTES).map_err(|error| complaint(&error))?;
+    let (schedule, schedule_path) = match &arguments.schedule {
+        ScheduleArgument::DepthFirst => (Schedule::DepthFirst, path),
+        ScheduleArgument::Random(seed) => (Schedule::Random(*seed), path),
+        ScheduleArgument::Trace(file) => {
+            let text = read(file, MAX_SCHEDULE_BYTES).map_err(|error| complaint(&error))?;
+            let recorded = text.parse();
+            let recorded = recorded.map_err(|error: deadheat::lang::NotASchedule| {
+                complaint(&format!("`{}`, {error}", file.display()))
+            })?;
+            (Schedule::Recorded(recorded), file.as_path())
         }
-    });
-    bar.finish_and_clear();
-    exploration
+    };
+    let options = CheckOptions {
+        engine: arguments.engine,
+        schedule,
+        max_steps: arguments.max_steps,
+        explore: arguments.explore.then_some(arguments.max_states),
+        all_orders: arguments.all_orders.then_some(arguments.max_orders),
+    };
+    let progress = Progress::new();
+    let name = path.display().to_string();
+    let checked = check(&name, &source, &options, &|step| progress.show(step));
+    checked.map_err(|error| match &error {
+        CheckError::NotAProgram(shown) => shown.clone(),
+        CheckError::CannotFollow(error) => complaint(&format!(
+            "`{}` cannot be followed: {error}",
+            schedule_path.display()
+        )),
+        CheckError::CannotOrder { .. } => complaint(&format!("`{name}`, {error}")),
+        CheckError::Engine(error) => complaint(&of(path, error)),
+    })
 }
 
-fn read_schedule(argument: &ScheduleArgument) -> Result<Schedule, Failure> {
-    match argument {
-        ScheduleArgument::DepthFirst => Ok(Schedule::DepthFirst),
-        ScheduleArgument::Random(seed) => Ok(Schedule::Random(*seed)),
-        ScheduleArgument::Trace(path) => match read(path, MAX_SCHEDULE_BYTES)?.parse() {
-            Ok(recorded) => Ok(Schedule::Recorded(recorded)),
-            Err(error) => Err(Failure::NotASchedule {
-                path: path.clone(),
-                error,
-            }),
-        },
+/// Writes what else was asked for. That it fails does not take the verdict with it.
+fn side_outputs(arguments: &Arguments, checked: &Checked) -> bool {
+    let schedule = arguments.save_schedule.as_ref().map(|path| {
+        let written = write(path, &checked.schedule());
+        written.map_err(|error| error.to_string())
+    });
+    let record = arguments.record.as_ref().map(|path| {
+        let saved = trace::save(path, checked.execution());
+        saved.map_err(|error| error.to_string())
+    });
+    let graph = arguments.graph.as_ref().map(|Picture(path, format)| {
+        let drawn = checked.draw(*format);
+        let drawn =
+            drawn.map_err(|error| format!("`{}` cannot be drawn: {error}", path.display()))?;
+        write(path, &drawn).map_err(|error| error.to_string())
+    });
+    let mut delivered = true;
+    for result in [schedule, record, graph].into_iter().flatten() {
+        if let Err(error) = result {
+            complain_of(error);
+            delivered = false;
+        }
     }
+    delivered
 }

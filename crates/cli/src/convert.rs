@@ -1,13 +1,14 @@
 //! `deadheat convert`: a trace in another format.
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 
 use clap::Args;
-use deadheat_trace::{Format, TraceError};
+use deadheat::trace::{self, Format, TraceError};
 
-use crate::output::{complain_of, warn_of};
-use crate::progress::TraceProgress;
+use crate::files::{of_trace, open_trace};
+use crate::output::complain_of;
+use crate::progress::Progress;
+use crate::status::Status;
 
 /// Write a trace in another format
 ///
@@ -17,7 +18,7 @@ use crate::progress::TraceProgress;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The trace: .dht, .std or .csv
+    /// The trace: .dht, .std or .csv; - reads standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
 
@@ -33,39 +34,26 @@ Examples:
   deadheat convert crashed.dht whole.dht     # what is left of a recording that broke off";
 
 /// Converts.
-pub fn run(arguments: &Arguments, quiet: bool) -> ExitCode {
-    // Told before a large input is opened.
-    if Format::of_name(&arguments.output).is_none() {
-        complain_of(TraceError::UnknownFormat {
-            path: arguments.output.clone(),
-        });
-        return ExitCode::from(2);
-    }
-    match convert(&arguments.input, &arguments.output, quiet) {
-        Ok(()) => ExitCode::SUCCESS,
+pub fn run(arguments: &Arguments, quiet: bool) -> Status {
+    match convert(arguments, quiet) {
+        Ok(()) => Status::Clean,
         Err(failure) => {
             complain_of(failure);
-            ExitCode::from(2)
+            Status::Bad
         }
     }
 }
 
-fn convert(input: &Path, output: &Path, quiet: bool) -> Result<(), String> {
-    let source = deadheat_trace::open(input).map_err(|error| failure(input, &error))?;
-    if let Some(damage) = source.damage()
-        && !quiet
-    {
-        warn_of(format_args!("`{}`: {damage}", input.display()));
+fn convert(arguments: &Arguments, quiet: bool) -> Result<(), String> {
+    // Told before a large input is opened.
+    if Format::of_name(&arguments.output).is_none() {
+        let path = arguments.output.clone();
+        return Err(TraceError::UnknownFormat { path }.to_string());
     }
-    let progress = TraceProgress::new("converting");
-    let converted = deadheat_trace::convert(&source, output, |done| progress.tell(done));
-    converted.map_err(|error| failure(input, &error))
-}
-
-/// An error about a trace, with its file.
-pub fn failure(path: &Path, error: &TraceError) -> String {
-    match error {
-        TraceError::File { .. } | TraceError::UnknownFormat { .. } => error.to_string(),
-        error => format!("`{}`, {error}", path.display()),
-    }
+    let source = open_trace(&arguments.input, quiet)?;
+    let progress = Progress::new();
+    let converted = trace::convert(&source, &arguments.output, |done| {
+        progress.show(deadheat::Step::Reading(done));
+    });
+    converted.map_err(|error| of_trace(&arguments.input, &error))
 }

@@ -4,7 +4,10 @@ use std::fs;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use deadheat::trace::{self, Source, TraceError};
 use thiserror::Error;
+
+use crate::output::warn_of;
 
 /// Why a file could not be read or written.
 #[derive(Debug, Error)]
@@ -43,14 +46,11 @@ pub fn read(path: &Path, most: usize) -> Result<String, FileError> {
     reader.read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
+        let before = error.as_bytes()[..at].iter();
         FileError::NotText {
             path: path.into(),
             at: at + 1,
-            line: error.as_bytes()[..at]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count()
-                + 1,
+            line: before.filter(|b| **b == b'\n').count() + 1,
         }
     })
 }
@@ -74,4 +74,28 @@ pub fn write_with(
         path: path.into(),
         error,
     })
+}
+
+/// Opens a trace, and says so if some of it is lost.
+pub fn open_trace(path: &Path, quiet: bool) -> Result<Source, String> {
+    let source = trace::open(path).map_err(|error| of_trace(path, &error))?;
+    if let Some(damage) = source.damage()
+        && !quiet
+    {
+        warn_of(format_args!("`{}`: {damage}", path.display()));
+    }
+    Ok(source)
+}
+
+/// What is wrong with a trace, with the file's name if it is not in there.
+pub fn of_trace(path: &Path, error: &TraceError) -> String {
+    match error {
+        TraceError::File { .. } | TraceError::UnknownFormat { .. } => error.to_string(),
+        error => of(path, error),
+    }
+}
+
+/// What is wrong with a file.
+pub fn of(path: &Path, error: impl std::fmt::Display) -> String {
+    format!("`{}`: {error}", path.display())
 }

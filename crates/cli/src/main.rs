@@ -5,10 +5,10 @@ mod check;
 mod convert;
 mod explain;
 mod files;
-mod graph;
 mod output;
 mod progress;
 mod stats;
+mod status;
 mod verify;
 
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: output::Color,
 
-    /// Print nothing but errors: the exit status tells
+    /// Print only errors; use the exit status
     #[arg(long, short, global = true)]
     quiet: bool,
 }
@@ -34,22 +34,24 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Arguments),
-    Convert(convert::Arguments),
-    Stats(stats::Arguments),
     Analyze(analyze::Arguments),
     Explain(explain::Arguments),
     Verify(verify::Arguments),
+    Convert(convert::Arguments),
+    Stats(stats::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     arguments.color.apply();
-    match arguments.command {
-        Command::Check(check) => check::run(&check, arguments.quiet),
-        Command::Convert(convert) => convert::run(&convert, arguments.quiet),
-        Command::Stats(stats) => stats::run(&stats, arguments.quiet),
-        Command::Analyze(analyze) => analyze::run(&analyze, arguments.quiet),
-        Command::Explain(explain) => explain::run(&explain, arguments.quiet),
-        Command::Verify(verify) => verify::run(&verify, arguments.quiet),
-    }
+    let quiet = arguments.quiet;
+    let status = match arguments.command {
+        Command::Check(check) => check::run(&check, quiet),
+        Command::Analyze(analyze) => analyze::run(&analyze, quiet),
+        Command::Explain(explain) => explain::run(&explain, quiet),
+        Command::Verify(verify) => verify::run(&verify, quiet),
+        Command::Convert(convert) => convert::run(&convert, quiet),
+        Command::Stats(stats) => stats::run(&stats, quiet),
+    };
+    status.into()
 }

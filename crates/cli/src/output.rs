@@ -1,9 +1,12 @@
 //! Printing, and what a reader who hangs up does to it.
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
+
+use crate::files::write_with;
 
 /// When to use colours.
 #[derive(Clone, Copy, ValueEnum)]
@@ -28,24 +31,52 @@ impl Color {
     }
 }
 
+/// Where a result goes.
+#[derive(Args)]
+pub struct Delivery {
+    /// Print the result as JSON, one object a line; to FILE if given
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    json: Option<Option<PathBuf>>,
+}
+
+impl Delivery {
+    /// Delivers results, as JSON or as text; says whether that worked. With `--json=FILE` the text is
+    /// not printed.
+    #[must_use]
+    pub fn deliver<T: Serialize>(
+        &self,
+        quiet: bool,
+        results: &[T],
+        text: impl FnOnce() -> String,
+    ) -> bool {
+        match &self.json {
+            Some(Some(path)) => match write_with(path, |file| write_json(file, results)) {
+                Ok(()) => true,
+                Err(error) => {
+                    // The verdict is not lost with the file.
+                    complain_of(error);
+                    let _ = quiet || print(&text());
+                    false
+                }
+            },
+            Some(None) => print_with(BufWriter::new(std::io::stdout().lock()), |stdout| {
+                write_json(stdout, results)
+            }),
+            None => quiet || print(&text()),
+        }
+    }
+}
+
 /// Writes to standard output; says whether that worked. A reader that has gone away
 /// (`deadheat … | head`) wants no more, and that is no failure.
-#[must_use]
-pub fn print(text: &str) -> bool {
+fn print(text: &str) -> bool {
     print_with(anstream::stdout(), |stdout| {
         stdout.write_all(text.as_bytes())
     })
 }
 
-/// Writes JSON to standard output, one value a line.
-#[must_use]
-pub fn print_json(values: &[impl Serialize]) -> bool {
-    let stdout = BufWriter::new(std::io::stdout().lock());
-    print_with(stdout, |stdout| write_json(stdout, values))
-}
-
 /// Writes JSON, one value a line.
-pub fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
+fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
     for value in values {
         serde_json::to_writer(&mut to, value)?;
         to.write_all(b"\n")?;
@@ -68,7 +99,7 @@ pub fn complain(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// One line about something that went wrong outside any source text.
+/// One line about something that went wrong.
 pub fn complain_of(error: impl std::fmt::Display) {
     complain(&format!("\x1b[1;31merror\x1b[0m: {error}\n"));
 }
@@ -76,9 +107,4 @@ pub fn complain_of(error: impl std::fmt::Display) {
 /// One line about something that the user should know, though the work goes on.
 pub fn warn_of(warning: impl std::fmt::Display) {
     complain(&format!("\x1b[1;33mwarning\x1b[0m: {warning}\n"));
-}
-
-/// A name that comes from a file, fit for a terminal and a line.
-pub fn shown(name: &str) -> String {
-    deadheat_report::cut(name, 101)
 }

@@ -1,52 +1,82 @@
 //! Progress bars: on a terminal, for what takes long enough to want one.
 
 use std::io::IsTerminal;
+use std::sync::Mutex;
 use std::time::Duration;
 
+use deadheat::Step;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar, on a terminal.
-pub fn progress_bar(most: u64, style: &str) -> ProgressBar {
-    let target = match std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(most), target);
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
-    bar
+/// Shows how far a call has got.
+pub struct Progress {
+    bar: ProgressBar,
+    style: Mutex<&'static str>,
 }
 
-/// Whether the work has taken long enough.
-pub fn is_long(bar: &ProgressBar) -> bool {
-    bar.elapsed() > Duration::from_millis(500)
-}
-
-/// Progress through a trace, told as a part of it.
-pub struct TraceProgress(ProgressBar);
-
-impl TraceProgress {
-    /// What is done to the trace is in the words of `doing`.
-    pub fn new(doing: &'static str) -> TraceProgress {
-        let bar = progress_bar(
-            1000,
-            "{spinner} {msg}: {percent}% {wide_bar} [{elapsed}, {eta} left]",
-        );
-        bar.set_message(doing);
-        TraceProgress(bar)
-    }
-
-    /// So much is done, from 0 to 1.
-    pub fn tell(&self, done: f64) {
-        if is_long(&self.0) {
-            self.0.set_position((done * 1000.0) as u64);
+impl Progress {
+    /// Shows nothing yet.
+    pub fn new() -> Progress {
+        let target = match std::io::stderr().is_terminal() {
+            true => ProgressDrawTarget::stderr_with_hz(10),
+            false => ProgressDrawTarget::hidden(),
+        };
+        Progress {
+            bar: ProgressBar::with_draw_target(Some(0), target),
+            style: Mutex::new(""),
         }
     }
+
+    /// Shows a step, once the work has taken long enough.
+    pub fn show(&self, step: Step) {
+        if self.bar.is_hidden() || self.bar.elapsed() < Duration::from_millis(500) {
+            return;
+        }
+        let (style, done, all, message) = match step {
+            Step::Reading(done) => (
+                "{spinner} reading: {percent}% {wide_bar} [{elapsed}]",
+                (done * 1000.0) as u64,
+                1000,
+                String::new(),
+            ),
+            Step::Judging(name, done, all) => (
+                "{spinner} {msg}: {percent}% {wide_bar} [{elapsed}]",
+                done,
+                all,
+                name.to_string(),
+            ),
+            Step::Checking(name, done, all) => (
+                "{spinner} {msg}: checking witnesses, {human_pos} of {human_len} [{elapsed}]",
+                done,
+                all,
+                name.to_string(),
+            ),
+            Step::Exploring(states, most, depth) => (
+                "{spinner} exploring: {human_pos} of at most {human_len} states, {msg} [{elapsed}]",
+                states,
+                most,
+                format!("{depth} steps deep"),
+            ),
+            Step::Ordering(visited, most, pending) => (
+                "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]",
+                visited,
+                most,
+                format!("{pending} to be tried"),
+            ),
+        };
+        if let Ok(mut known) = self.style.lock()
+            && std::mem::replace(&mut *known, style) != style
+            && let Ok(style) = ProgressStyle::with_template(style)
+        {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+        self.bar.set_message(message);
+    }
 }
 
-impl Drop for TraceProgress {
+impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -356,7 +356,16 @@ fn pairs_of_events_are_counted_or_listed() {
 fn several_engines_are_compared() {
     let all = reports(&["--engine", "all", FIGURE_1B]);
     let engines: Vec<&str> = all.iter().map(|r| r["engine"].as_str().unwrap()).collect();
-    let names = ["hb", "fasttrack", "shb", "wcp", "dc", "m2", "eraser"];
+    let names = [
+        "hb",
+        "fasttrack",
+        "shb",
+        "wcp",
+        "dc",
+        "m2",
+        "eraser",
+        "graph",
+    ];
     assert_eq!(engines, names);
     let text = stdout(&deadheat(&["analyze", "--engine", "all", FIGURE_1B]));
     let rows: Vec<Vec<&str>> = text
@@ -516,7 +525,7 @@ fn bad_input_is_named() {
     assert!(complaint(&[&trace]).contains("not a .dht file"));
     let text = complaint(&["--engine", "hb,lockset", FIGURE_1A]);
     let names =
-        "there is no engine `lockset`; there are hb, fasttrack, shb, wcp, dc, m2, eraser, and all";
+        "there is no engine `lockset`; there are spd3, esp-bags, drdp, zipper, hb, fasttrack, shb";
     assert!(text.contains(names), "{text}");
     for budget in [
         "--budget-time=soon",
@@ -534,8 +543,58 @@ fn bad_input_is_named() {
         let text = complaint(&["--complete", budget, FIGURE_1A]);
         assert!(text.contains("expected a number of bytes"), "{text}");
     }
-    let empty = trace_of(&path, "empty.std", "");
-    assert_eq!(status(&["analyze", "--engine", "all", &empty]), Some(0));
+    let text = complaint(&["--budget-time=5", FIGURE_1A]);
+    assert!(text.contains("--complete"), "{text}");
+}
+
+#[test]
+fn an_empty_trace_is_an_error_not_a_proof() {
+    let (_folder, path) = folder();
+    for (name, text) in [("empty.std", ""), ("comment.std", "# nothing\n")] {
+        let empty = trace_of(&path, name, text);
+        for engine in ["all", "hb", "m2"] {
+            let output = deadheat(&["analyze", "--engine", engine, &empty]);
+            assert_eq!(output.status.code(), Some(2), "{engine}, {name}");
+            assert!(stderr(&output).contains("the trace has no events"));
+        }
+    }
+}
+
+/// What can be read only once is read once: from the first byte to the last.
+#[test]
+fn a_pipe_is_the_same_trace_as_the_file() {
+    let (_folder, path) = folder();
+    let lines = (0..2000).map(|n| format!("T{}|w(x{})|{n}\n", n % 2, n / 2));
+    let text: String = lines.collect();
+    let file = trace_of(&path, "long.std", &text);
+    let dht = path.join("long.dht").display().to_string();
+    let csv = path.join("long.csv").display().to_string();
+    assert_eq!(status(&["convert", &file, &dht]), Some(0));
+    assert_eq!(status(&["convert", &file, &csv]), Some(0));
+    for file in [file, dht, csv] {
+        let from_file = stdout(&deadheat(&["analyze", "--json", &file]));
+        let bytes = std::fs::read(&file).unwrap();
+        let piped = deadheat_on(&["analyze", "--json", "-"], bytes.clone());
+        let races = |text: &str| {
+            let report: serde_json::Value = serde_json::from_str(text).unwrap();
+            report["races"].as_array().unwrap().len()
+        };
+        assert_eq!(races(&from_file), 1000, "{file}");
+        assert_eq!(races(&stdout(&piped)), 1000, "{file}");
+        let piped = deadheat_on(&["stats", "--json", "-"], bytes.clone());
+        let stats: serde_json::Value = serde_json::from_str(&stdout(&piped)).unwrap();
+        assert_eq!(stats["events"], 2000, "{file}");
+    }
+}
+
+#[test]
+fn a_suspicion_alone_does_not_fail_a_comparison() {
+    let (_folder, path) = folder();
+    let text = "T1|w(x)|1\nT1|fork(T2)|2\nT2|w(x)|3\nT2|w(y)|4\nT1|join(T2)|5\nT1|w(y)|6\n";
+    let handed = trace_of(&path, "handed.std", text);
+    assert_eq!(status(&["analyze", "--engine", "eraser", &handed]), Some(1));
+    assert_eq!(status(&["analyze", "--engine", "all", &handed]), Some(0));
+    assert_eq!(status(&["analyze", &handed, FIGURE_1A]), Some(1));
 }
 
 #[test]
@@ -562,8 +621,8 @@ fn budgets_are_read_as_people_write_them() {
 /// The trace in deadheat's own format.
 fn as_dht(folder: &Path, trace: &str) -> String {
     let path = folder.join("run.dht");
-    let source = deadheat_trace::open(root().join(trace)).unwrap();
-    deadheat_trace::convert(&source, &path, |_| {}).unwrap();
+    let source = deadheat::trace::open(root().join(trace)).unwrap();
+    deadheat::trace::convert(&source, &path, |_| {}).unwrap();
     path.to_str().unwrap().to_string()
 }
 
@@ -579,8 +638,8 @@ fn a_trace_says_the_same_in_every_format() {
     };
     let dht = as_dht(&path, FIGURE_1B);
     let csv = path.join("run.csv");
-    let source = deadheat_trace::open(&dht).unwrap();
-    deadheat_trace::convert(&source, &csv, |_| {}).unwrap();
+    let source = deadheat::trace::open(&dht).unwrap();
+    deadheat::trace::convert(&source, &csv, |_| {}).unwrap();
     for engine in ["all", "m2", "hb", "eraser", "wcp,shb"] {
         let expected = without_time(&["--engine", engine, FIGURE_1B]);
         for trace in [dht.as_str(), csv.to_str().unwrap()] {

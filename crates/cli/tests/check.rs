@@ -81,7 +81,7 @@ fn a_race_is_shown_with_both_lines_and_the_guarantee_last() {
     let output = deadheat_on(&["check", "-"], FIGURE_1);
     let text = stdout(&output);
     assert!(
-        text.contains("race: `x` is written by main/1 and read by main in no order"),
+        text.contains("race: main/1 can write `x` while main reads it"),
         "{text}"
     );
     assert!(text.contains("4 |   async { x = 5; y.set; }"), "{text}");
@@ -320,7 +320,7 @@ fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
         lock,
         "zipper",
         "line 3, column 3, uses `lock`",
-        "--engine graph",
+        "--engine hb",
     )]);
     for (source, engine, what, instead) in expected {
         let output = deadheat_on(&["check", "--engine", engine, "-"], source);
@@ -333,7 +333,7 @@ fn an_engine_that_cannot_order_a_construct_names_one_that_can() {
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr(&output);
     assert!(
-        complaint.contains("there are spd3, esp-bags, drdp, zipper, graph"),
+        complaint.contains("there are spd3, esp-bags, drdp, zipper, hb, fasttrack"),
         "{complaint}"
     );
 }
@@ -396,5 +396,61 @@ fn every_order_of_sections_is_visited_on_demand() {
         let output = deadheat_on(&[&["check"], &arguments[..], &["-"]].concat(), locks);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(complaint), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn whatever_can_go_wrong_fails_unless_told_otherwise() {
+    let deadlock = "promise p; proc main() { p.get; }";
+    let failure = "proc main() { assert 0; }";
+    let race = "shared x; proc main() { async { x = 1; } x = 2; }";
+    let hidden = "lock l; shared x;
+proc main() {
+  fork a { acquire l; x = 1; release l; }
+  fork b { acquire l; let v = x; release l; assert v == 0; }
+}";
+    let status = |arguments: &[&str], source: &str| {
+        let output = deadheat_on(&[&["check", "-"], arguments].concat(), source);
+        output.status.code()
+    };
+    for source in [deadlock, failure, race] {
+        assert_eq!(status(&[], source), Some(1), "{source}");
+        assert_eq!(status(&["--fail-on", "incomplete"], source), Some(0));
+    }
+    assert_eq!(status(&["--fail-on", "race"], deadlock), Some(0));
+    assert_eq!(status(&["--fail-on", "race,deadlock"], deadlock), Some(1));
+    assert_eq!(status(&["--fail-on", "error"], failure), Some(1));
+    assert_eq!(
+        status(&["--schedule", "random:1", "--explore"], hidden),
+        Some(1)
+    );
+    assert_eq!(
+        status(
+            &["--explore", "--max-states", "2", "--fail-on", "incomplete"],
+            hidden
+        ),
+        Some(1)
+    );
+    let text = stderr(&deadheat_on(&["check", "-", "--fail-on", "bug"], race));
+    assert!(text.contains("race, deadlock, error, incomplete"), "{text}");
+}
+
+/// A picture or a file that cannot be written is an error, and the verdict is still there.
+#[test]
+fn a_side_output_that_fails_does_not_take_the_verdict_with_it() {
+    let race = "shared x; proc main() { async { x = 1; } x = 2; }";
+    for option in [
+        "--graph=/no/such/folder/run.svg",
+        "--save-schedule=/no/such/folder/run.txt",
+        "--record=/no/such/folder/run.dht",
+        "--json=/no/such/folder/run.json",
+    ] {
+        let output = deadheat_on(&["check", "-", option], race);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(
+            stdout(&output).contains("race: main and main/1 can write `x`"),
+            "{option}"
+        );
+        assert!(stderr(&output).contains("/no/such/folder"), "{option}");
     }
 }

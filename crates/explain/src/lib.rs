@@ -3,9 +3,8 @@
 //! A predicted race did not happen in the recorded run; what makes it true is a *witness*: an order
 //! of some of the trace's events that the program could have taken and that ends with the two
 //! accesses side by side. [`Witnesses`] checks such an order against the trace, and shares no code
-//! with the engines that find them; [`verify_report`] does so for all that a report says.
-//! [`predictable_races`] finds all that there are, by trying everything: the ground truth for small
-//! traces, which [`random_trace`] makes and [`shrink`] makes smaller.
+//! with the engines that find them; [`verify_report`] does so for all that a report says. What can
+//! come next in a reordering of a [`Recording`] is what a [`State`] says.
 //!
 //! ```
 //! use deadheat_explain::Witnesses;
@@ -22,29 +21,22 @@
 mod cut;
 mod explanation;
 pub mod general;
-mod random;
 mod recording;
-mod reorderings;
 mod report;
 mod sections;
-mod shrink;
 mod state;
+mod verified;
 pub mod view;
 mod witness;
-
-#[cfg(test)]
-mod hand;
 
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
     Status, explain, neighbourhood,
 };
-pub use random::{Shape, random_trace};
-pub use recording::NotATrace;
-pub use reorderings::predictable_races;
+pub use recording::{NotATrace, Recording, writes};
 pub use report::{
     Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };
-pub use shrink::shrink;
-pub use state::Obstacle;
+pub use state::{Obstacle, State};
+pub use verified::{Judgement, Shown, Verified};
 pub use witness::{Refusal, Witnesses};

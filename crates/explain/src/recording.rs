@@ -41,13 +41,14 @@ pub(crate) struct Recorded {
 }
 
 /// A trace with what it says about each event.
-pub(crate) struct Recording<'t> {
+pub struct Recording<'t> {
+    /// The trace itself.
     pub trace: &'t Execution,
     /// For each event, how many of its strand come before.
     places: Vec<u32>,
     /// For each event that reads, the write it observed; 0 for none.
     observed: Vec<u32>,
-    pub strands: FxHashMap<Strand, Recorded>,
+    pub(crate) strands: FxHashMap<Strand, Recorded>,
     /// The tasks that each finish waits for.
     tasks: FxHashMap<Finish, Vec<Strand>>,
     rounds: Vec<Round>,
@@ -55,6 +56,7 @@ pub(crate) struct Recording<'t> {
 }
 
 impl<'t> Recording<'t> {
+    /// Takes a trace in, if it could have happened as it is written.
     pub fn new(trace: &'t Execution) -> Result<Recording<'t>, NotATrace> {
         let mut recording = Recording {
             trace,
@@ -81,7 +83,7 @@ impl<'t> Recording<'t> {
         self.trace.events.get(index)
     }
 
-    pub fn names(&self) -> &'t Names {
+    pub(crate) fn names(&self) -> &'t Names {
         &self.trace.names
     }
 
@@ -104,11 +106,11 @@ impl<'t> Recording<'t> {
     }
 
     /// The number of the round that an event at a barrier belongs to.
-    pub fn round_of(&self, number: EventNumber) -> u32 {
+    pub(crate) fn round_of(&self, number: EventNumber) -> u32 {
         self.round_of[&number]
     }
 
-    pub fn round(&self, round: u32) -> &Round {
+    pub(crate) fn round(&self, round: u32) -> &Round {
         &self.rounds[round as usize]
     }
 
@@ -188,7 +190,7 @@ pub(crate) fn reads(op: Op) -> Option<Location> {
 }
 
 /// The location that an operation writes.
-pub(crate) fn writes(op: Op) -> Option<Location> {
+pub fn writes(op: Op) -> Option<Location> {
     match op {
         Op::Write(x) | Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) => Some(x),
         _ => None,

@@ -320,7 +320,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::hand::{FIGURE_1A, FIGURE_1B, trace};
+    use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, trace};
 
     /// What the command prints for Figure 1b.
     fn report() -> Value {

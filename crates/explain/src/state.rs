@@ -162,7 +162,7 @@ struct Held {
 
 /// What some events, done in some order, lead to.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct State {
+pub struct State {
     done: FxHashMap<Strand, u32>,
     forked: FxHashSet<Strand>,
     written: FxHashMap<Location, EventNumber>,

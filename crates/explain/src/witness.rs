@@ -18,12 +18,13 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use deadheat_model::{EventNumber, Execution, Witness};
+use deadheat_model::{EventNumber, Execution, Race, Witness};
 use thiserror::Error;
 
 use crate::cut::{Cut, Cuts, recall_writes};
 use crate::recording::{NotATrace, Recording};
 use crate::state::{Obstacle, State};
+use crate::verified::Verified;
 
 /// The place at which a witness is not one.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -50,7 +51,7 @@ pub struct Witnesses<'t> {
 }
 
 impl<'t> Witnesses<'t> {
-    /// Takes a trace in. It is refused if it uses tasks or could not have happened.
+    /// Takes an execution in. It is refused if it could not have happened.
     pub fn new(trace: &'t Execution) -> Result<Witnesses<'t>, NotATrace> {
         let recording = Recording::new(trace)?;
         let cuts = OnceLock::new();
@@ -96,6 +97,12 @@ impl<'t> Witnesses<'t> {
             .map_err(|(event, obstacle)| self.refusal(length(event), event, obstacle))?;
         recall_writes(recording, cut, &then[..then.len().max(2) - 2], &mut state);
         self.go_on(state, length(before), [first, second], &then)
+    }
+
+    /// Turns a witness of a race into a verified one, or says where it fails.
+    pub fn accept(&self, race: &Race, witness: Witness) -> Result<Verified<Witness>, Refusal> {
+        self.verify_witness(race.first.event, race.second.event, &witness)?;
+        Ok(Verified::accepted(witness))
     }
 
     /// Does the rest of a witness, in a state after so many events.
@@ -174,7 +181,7 @@ mod tests {
     use deadheat_model::{Lock, Promise, Semaphore, Strand};
 
     use super::*;
-    use crate::hand::{FIGURE_1A, FIGURE_1B, trace};
+    use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, trace};
 
     const T1: Strand = Strand(0);
     const T2: Strand = Strand(1);
@@ -218,7 +225,8 @@ mod tests {
 
     #[test]
     fn a_witness_ends_with_the_race() {
-        let trace = trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 load(x); T3 r(x); T4 r(x)");
+        let trace =
+            trace("T1 w(x); T2 w(x); T1 w(x); T2 r(y); T2 aload.seqcst(x); T3 r(x); T4 r(x)");
         let verdict = |race, witness: &[EventNumber]| verdict(&trace, race, witness);
         assert_eq!(verdict((1, 2), &[1, 2]), Ok(()));
         assert_eq!(verdict((2, 1), &[1, 2]), Ok(()));
@@ -284,7 +292,7 @@ mod tests {
     #[test]
     fn atomic_accesses_observe_what_they_observed() {
         let trace = trace(
-            "T1 w(x); T1 store(x); T2 update(x); T1 load(x); T2 r(x); T1 w(y); T2 w(y); T3 load(x)",
+            "T1 w(x); T1 astore.seqcst(x); T2 aupdate.seqcst(x); T1 aload.seqcst(x); T2 r(x); T1 w(y); T2 w(y); T3 aload.seqcst(x)",
         );
         let verdict = |witness: &[EventNumber]| verdict(&trace, (6, 7), witness);
         let observes = |here, in_trace| Obstacle::Observes {

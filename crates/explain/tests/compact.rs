@@ -1,17 +1,17 @@
 //! The checker says of a compact witness what it says of the same witness spelt out: of true ones,
-//! split wherever they can be, and of ones with something changed. `DEADHEAT_PROGRAMS` says on how
-//! many traces.
+//! split wherever they can be, and of ones with something changed.
 
 use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_explain::Witnesses;
 use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Witness};
+use deadheat_testing::Trials;
+use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
 use fastrand::Rng;
 
-fn traces() -> u64 {
-    let given = std::env::var("DEADHEAT_PROGRAMS").ok();
-    given.map_or(3000, |n| n.parse().unwrap())
-}
+/// How many traces are tried, unless the environment says otherwise.
+const TRACES: u64 = 3000;
 
 /// How often the checker accepted and refused.
 #[derive(Default, Debug)]
@@ -41,24 +41,27 @@ impl Tally {
         verdict.is_ok() == witnesses.verify(first, second, &spelt).is_ok()
     }
 
-    /// Tries the witnesses that `some` gives for a trace; shows a small trace if one is judged
+    /// Tries the witnesses that `some` gives for each trace; shows a small trace if one is judged
     /// differently.
     fn check(
         &self,
-        seed: u64,
-        trace: Execution,
+        trials: &Trials,
+        events: usize,
         some: impl Fn(&Execution, &mut Rng) -> Vec<Witness>,
     ) {
-        let differs = |trace: &Execution| {
-            let witnesses = Witnesses::new(trace).unwrap();
-            let mut some = some(trace, &mut Rng::with_seed(seed)).into_iter();
-            some.find(|witness| !self.same(&witnesses, trace, witness))
-        };
-        if differs(&trace).is_some() {
-            let small = shrink(trace, |trace| differs(trace).is_some());
-            let witness = differs(&small);
-            panic!("seed {seed}: {witness:?} of\n{}", small);
-        }
+        on_random_traces(
+            trials,
+            |rng| some_trace(rng, events),
+            |trace| {
+                let witnesses = Witnesses::new(trace).unwrap();
+                let mut hasher = DefaultHasher::new();
+                trace.events.hash(&mut hasher);
+                let mut rng = Rng::with_seed(hasher.finish());
+                let mut some = some(trace, &mut rng).into_iter();
+                let differs = some.find(|witness| !self.same(&witnesses, trace, witness));
+                differs.map(|witness| format!("{witness:?}"))
+            },
+        );
     }
 }
 
@@ -168,39 +171,36 @@ fn damage(rng: &mut Rng, trace: &Execution, witness: &mut Witness) {
 #[test]
 fn a_true_witness_is_accepted_in_every_compact_form() {
     let tally = Tally::default();
-    for seed in 0..traces() {
-        let trace = some_trace(&mut Rng::with_seed(seed), 14);
-        tally.check(seed, trace, |trace, _| {
-            let races = predictable_races(trace).unwrap().into_values();
-            races.flat_map(|race| compact_forms(trace, &race)).collect()
-        });
-    }
+    let trials = Trials::new(1, TRACES);
+    tally.check(&trials, 14, |trace, _| {
+        let races = predictable_races(trace).unwrap().into_values();
+        races.flat_map(|race| compact_forms(trace, &race)).collect()
+    });
     assert_eq!(tally.refused.get(), 0);
-    assert!(u64::from(tally.accepted.get()) > traces() * 5, "{tally:?}");
+    let accepted = u64::from(tally.accepted.get());
+    trials.expect(accepted > trials.count() * 5, format!("{tally:?}"));
 }
 
 #[test]
 fn a_damaged_witness_is_judged_as_if_spelt_out() {
     let tally = Tally::default();
-    for seed in 0..traces() {
-        let trace = some_trace(&mut Rng::with_seed(seed), 14);
-        tally.check(seed, trace, |trace, rng| {
-            let races = predictable_races(trace).unwrap().into_values();
-            // As they are, and with as much as possible in the trace's order.
-            let sequences = races.flat_map(|race| [race.clone(), in_order(race)]);
-            let forms = sequences.flat_map(|sequence| compact_forms(trace, &sequence));
-            let mut forms: Vec<_> = forms.collect();
-            for form in &mut forms {
-                for _ in 0..rng.usize(0..3) {
-                    damage(rng, trace, form);
-                }
+    let trials = Trials::new(2, TRACES);
+    tally.check(&trials, 14, |trace, rng| {
+        let races = predictable_races(trace).unwrap().into_values();
+        // As they are, and with as much as possible in the trace's order.
+        let sequences = races.flat_map(|race| [race.clone(), in_order(race)]);
+        let forms = sequences.flat_map(|sequence| compact_forms(trace, &sequence));
+        let mut forms: Vec<_> = forms.collect();
+        for form in &mut forms {
+            for _ in 0..rng.usize(0..3) {
+                damage(rng, trace, form);
             }
-            forms
-        });
-    }
-    let few = traces() as u32 * 2;
+        }
+        forms
+    });
+    let few = trials.count() as u32 * 2;
     let (accepted, refused) = (tally.accepted.get(), tally.refused.get());
-    assert!(accepted > few && refused > few, "{tally:?}");
+    trials.expect(accepted > few && refused > few, format!("{tally:?}"));
 }
 
 /// A cut, and a few events after it: each the next of some strand, mostly.
@@ -235,13 +235,11 @@ fn some_witness(rng: &mut Rng, trace: &Execution) -> Witness {
 #[test]
 fn any_cut_of_a_longer_trace_is_judged_as_if_spelt_out() {
     let tally = Tally::default();
-    for seed in 0..traces() {
-        let trace = some_trace(&mut Rng::with_seed(seed), 60);
-        tally.check(seed, trace, |trace, rng| {
-            (0..300).map(|_| some_witness(rng, trace)).collect()
-        });
-    }
-    let few = traces() as u32 * 2;
+    let trials = Trials::new(3, TRACES);
+    tally.check(&trials, 60, |trace, rng| {
+        (0..300).map(|_| some_witness(rng, trace)).collect()
+    });
+    let few = trials.count() as u32 * 2;
     let (accepted, refused) = (tally.accepted.get(), tally.refused.get());
-    assert!(accepted > few && refused > few, "{tally:?}");
+    trials.expect(accepted > few && refused > few, format!("{tally:?}"));
 }

@@ -4,14 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::general::{Certainty, general_races, must_precede};
-use deadheat_lang::random::{self, Family, Recipe};
 use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
 use deadheat_model::{EventNumber, Execution, Op};
-
-fn programs() -> u64 {
-    let set = std::env::var("DEADHEAT_PROGRAMS").ok();
-    set.and_then(|set| set.parse().ok()).unwrap_or(400)
-}
+use deadheat_testing::Trials;
+use deadheat_testing::programs::{self, Family, Recipe};
 
 fn run(source: &str, seed: u64) -> Option<Execution> {
     let program = Program::parse(source).ok()?;
@@ -96,9 +92,10 @@ fn pairs(execution: &Execution) -> Vec<(EventNumber, EventNumber)> {
 #[test]
 fn algorithm_5_1_and_the_clocks_agree_with_every_order() {
     let (mut asked, mut certain, mut by_chance) = (0, 0, 0);
-    for seed in 0..programs() {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let source = random::program(&recipe(), &mut rng).to_string();
+    let trials = Trials::new(0x81, 400);
+    for trial in &trials {
+        let seed = trial.seed;
+        let source = programs::program(&recipe(), &mut trial.rng()).to_string();
         let Some(execution) = run(&source, seed) else {
             continue;
         };
@@ -126,7 +123,10 @@ fn algorithm_5_1_and_the_clocks_agree_with_every_order() {
         }
     }
     println!("{asked} pairs: {certain} certain, {by_chance} by chance");
-    assert!(certain > 100 && by_chance > 100);
+    trials.expect(
+        certain > 100 && by_chance > 100,
+        format!("{certain}, {by_chance}"),
+    );
 }
 
 /// With locks, semaphores and clears the clocks keep nothing that is not certain, and what is called
@@ -138,9 +138,10 @@ fn what_is_said_with_other_synchronisation_is_true() {
         ..Family::Locks.recipe()
     };
     let (mut kept, mut races) = (0, 0);
-    for seed in 0..programs() {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let source = random::program(&recipe, &mut rng).to_string();
+    let trials = Trials::new(0x82, 400);
+    for trial in &trials {
+        let seed = trial.seed;
+        let source = programs::program(&recipe, &mut trial.rng()).to_string();
         let Some(execution) = run(&source, seed) else {
             continue;
         };
@@ -171,7 +172,7 @@ fn what_is_said_with_other_synchronisation_is_true() {
         }
     }
     println!("{kept} orders kept, {races} general races");
-    assert!(kept > 100 && races > 100);
+    trials.expect(kept > 100 && races > 100, format!("{kept}, {races}"));
 }
 
 /// Figure 4.1 without its bug: the sections exclude each other, in an order that is left to chance.

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::{Shape, Witnesses, predictable_races, random_trace, shrink};
+use deadheat_explain::Witnesses;
 use deadheat_model::{
     Access, AccessKind, Event, EventNumber, Execution, Location, Lock, Op, Strand,
 };
+use deadheat_testing::Trials;
+use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
 use fastrand::Rng;
 
 fn event(trace: &Execution, number: EventNumber) -> &Event {
@@ -151,42 +153,46 @@ fn disagree(trace: &Execution) -> bool {
 #[test]
 fn checker_and_brute_force_say_what_the_definition_says() {
     let (mut races, mut quiet) = (0, 0);
-    for seed in 0..400 {
-        let mut rng = Rng::with_seed(seed);
+    let trials = Trials::new(1, 400);
+    let some_trace = |rng: &mut Rng| {
         let shape = Shape {
             locks: rng.usize(0..=2),
             locations: rng.usize(1..=2),
             joins: 0.3,
-            ..Shape::random(&mut rng, 7)
+            ..Shape::random(rng, 7)
         };
-        let trace = random_trace(&mut rng, &shape);
-        if disagree(&trace) {
-            let small = shrink(trace, disagree);
-            panic!("seed {seed}:\n{}", small);
-        }
-        match predictable_races(&trace).unwrap().is_empty() {
+        random_trace(rng, &shape)
+    };
+    on_random_traces(&trials, some_trace, |trace| {
+        match predictable_races(trace).unwrap().is_empty() {
             true => quiet += 1,
             false => races += 1,
         }
-    }
-    assert!(races > 100 && quiet > 50, "{races} {quiet}");
+        disagree(trace).then(|| "they disagree".to_string())
+    });
+    trials.expect(races > 100 && quiet > 50, format!("{races} {quiet}"));
+}
+
+/// A trace with everything that orders threads, in half of them.
+fn any_trace(rng: &mut Rng) -> Execution {
+    let shape = Shape {
+        reentrant: rng.bool(),
+        everything: rng.bool(),
+        ..Shape::random(rng, 14)
+    };
+    random_trace(rng, &shape)
 }
 
 #[test]
 fn the_checker_accepts_every_witness_of_the_brute_force_and_refuses_it_beheaded() {
     let mut accepted = 0;
-    for seed in 0..3000 {
-        let mut rng = Rng::with_seed(seed);
-        let shape = Shape {
-            reentrant: rng.bool(),
-            everything: rng.bool(),
-            ..Shape::random(&mut rng, 14)
-        };
-        let trace = random_trace(&mut rng, &shape);
+    let trials = Trials::new(2, 3000);
+    for trial in &trials {
+        let trace = any_trace(&mut trial.rng());
         let witnesses = Witnesses::new(&trace).unwrap();
         for (&(first, second), witness) in &predictable_races(&trace).unwrap() {
             let verdict = witnesses.verify(first, second, witness);
-            assert_eq!(verdict, Ok(()), "seed {seed}:\n{}", trace);
+            assert_eq!(verdict, Ok(()), "{}", trace);
             assert!(witnesses.verify(first, first, witness).is_err());
             let cut = &witness[1..];
             let lost = strand(&trace, witness[0]);
@@ -196,21 +202,17 @@ fn the_checker_accepts_every_witness_of_the_brute_force_and_refuses_it_beheaded(
             accepted += 1;
         }
     }
-    assert!(accepted > 5_000, "{accepted}");
+    trials.expect(accepted > 5_000, accepted);
 }
 
 /// A walk through random events that can come next finds no race that the brute force has not.
 #[test]
 fn no_random_run_shows_a_race_that_the_brute_force_misses() {
     let mut seen = 0;
-    for seed in 0..1500 {
-        let mut rng = Rng::with_seed(seed);
-        let shape = Shape {
-            reentrant: rng.bool(),
-            everything: rng.bool(),
-            ..Shape::random(&mut rng, 14)
-        };
-        let trace = random_trace(&mut rng, &shape);
+    let trials = Trials::new(3, 1500);
+    for trial in &trials {
+        let mut rng = trial.rng();
+        let trace = any_trace(&mut rng);
         let witnesses = Witnesses::new(&trace).unwrap();
         let races = predictable_races(&trace).unwrap();
         let events = trace.events.len() as u64;
@@ -227,10 +229,10 @@ fn no_random_run_shows_a_race_that_the_brute_force_misses() {
             };
             if witnesses.verify(e1, e2, &sequence).is_ok() {
                 let pair = (e1.min(e2), e1.max(e2));
-                assert!(races.contains_key(&pair), "seed {seed}:\n{}", trace);
+                assert!(races.contains_key(&pair), "{}", trace);
                 seen += 1;
             }
         }
     }
-    assert!(seen > 1000, "{seen}");
+    trials.expect(seen > 1000, seen);
 }

@@ -10,7 +10,7 @@ use deadheat_model::{ReadKind, Site, SourcePosition};
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 
 /// The address of an instruction.
-pub(crate) type Address = u32;
+pub type Address = u32;
 
 /// What a name or a location can hold.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +35,7 @@ pub enum Value {
 
 impl Value {
     /// What kind of value this is, in words.
-    pub(crate) fn description(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Value::Int(_) => "a number",
             Value::Cell(_) => "a cell",
@@ -50,8 +50,9 @@ impl Value {
 }
 
 /// What an operation needs its object to be.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Wanted {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Requirement {
     Cell,
     Promise,
     PromiseOrFuture,
@@ -61,36 +62,42 @@ pub(crate) enum Wanted {
     Event,
 }
 
-impl Wanted {
-    pub(crate) fn accepts(self, value: Value) -> bool {
+impl Requirement {
+    /// Whether a value is what is needed.
+    pub fn accepts(self, value: Value) -> bool {
         matches!(
             (self, value),
-            (Wanted::Cell, Value::Cell(_))
-                | (Wanted::Promise, Value::Promise(_))
-                | (Wanted::PromiseOrFuture, Value::Promise(_) | Value::Task(_))
-                | (Wanted::Thread, Value::Thread(_))
-                | (Wanted::Lock, Value::Lock(_))
-                | (Wanted::Semaphore, Value::Semaphore(_))
-                | (Wanted::Event, Value::Event(_))
+            (Requirement::Cell, Value::Cell(_))
+                | (Requirement::Promise, Value::Promise(_))
+                | (
+                    Requirement::PromiseOrFuture,
+                    Value::Promise(_) | Value::Task(_)
+                )
+                | (Requirement::Thread, Value::Thread(_))
+                | (Requirement::Lock, Value::Lock(_))
+                | (Requirement::Semaphore, Value::Semaphore(_))
+                | (Requirement::Event, Value::Event(_))
         )
     }
 
-    pub(crate) fn description(self) -> &'static str {
+    /// What is needed, in words.
+    pub fn description(self) -> &'static str {
         match self {
-            Wanted::Cell => "a cell",
-            Wanted::Promise => "a promise",
-            Wanted::PromiseOrFuture => "a promise or a future",
-            Wanted::Thread => "a thread",
-            Wanted::Lock => "a lock",
-            Wanted::Semaphore => "a semaphore",
-            Wanted::Event => "an event",
+            Requirement::Cell => "a cell",
+            Requirement::Promise => "a promise",
+            Requirement::PromiseOrFuture => "a promise or a future",
+            Requirement::Thread => "a thread",
+            Requirement::Lock => "a lock",
+            Requirement::Semaphore => "a semaphore",
+            Requirement::Event => "an event",
         }
     }
 }
 
 /// How a child strand is started.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Start {
+#[allow(missing_docs)]
+pub enum Start {
     Async,
     Future,
     Fork,
@@ -98,7 +105,8 @@ pub(crate) enum Start {
 
 /// One instruction. Operands are taken from the strand's stack, results are pushed on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Instruction {
+#[allow(missing_docs)]
+pub enum Instruction {
     // Local.
     Push(Value),
     Load(u32),
@@ -116,7 +124,7 @@ pub(crate) enum Instruction {
         site: Site,
     },
     /// Fails unless the top of the stack is what is wanted.
-    Check(Wanted, Site),
+    Check(Requirement, Site),
     /// Fails unless the top of the stack is a number.
     CheckInt(Site),
     /// Leaves the loop when the counter has reached the bound.
@@ -168,27 +176,33 @@ pub(crate) enum Instruction {
 
 /// A procedure: where it starts and the frame it needs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Procedure {
-    pub(crate) entry: Address,
-    pub(crate) parameters: u32,
+pub struct Procedure {
+    /// Its first instruction.
+    pub entry: Address,
+    /// How many of its local names are parameters.
+    pub parameters: u32,
     /// Local names, parameters included.
-    pub(crate) slots: u32,
+    pub slots: u32,
 }
 
 /// A shared variable or array.
 #[derive(Clone, Debug)]
-pub(crate) struct Variable {
-    pub(crate) name: String,
-    pub(crate) base: u32,
+pub struct Variable {
+    /// What it is called.
+    pub name: String,
+    /// Its first cell.
+    pub base: u32,
     /// The number of elements, for an array.
-    pub(crate) length: Option<u32>,
-    pub(crate) initial: i64,
+    pub length: Option<u32>,
+    /// What it holds at the start.
+    pub initial: i64,
     /// Whether what it holds can change what happens.
-    pub(crate) matters: bool,
+    pub matters: bool,
 }
 
 impl Variable {
-    pub(crate) fn location_name(&self, cell: u32) -> LocationName {
+    /// What one of its cells is called.
+    pub fn location_name(&self, cell: u32) -> LocationName {
         match self.length {
             None => LocationName::Variable(self.name.clone()),
             Some(_) => LocationName::Element(self.name.clone(), (cell - self.base).into()),
@@ -198,41 +212,47 @@ impl Variable {
 
 /// A compiled program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Code {
-    pub(crate) instructions: Vec<Instruction>,
-    pub(crate) procedures: Vec<Procedure>,
+pub struct Code {
+    /// By address.
+    pub instructions: Vec<Instruction>,
+    /// In the order of their entries.
+    pub procedures: Vec<Procedure>,
     /// `main`'s index in `procedures`.
-    pub(crate) main: u32,
-    pub(crate) sites: Vec<SourcePosition>,
+    pub main: u32,
+    /// Where each site is.
+    pub sites: Vec<SourcePosition>,
     /// In the order of their cells.
-    pub(crate) variables: Vec<Variable>,
+    pub variables: Vec<Variable>,
     /// How many cells the variables take.
-    pub(crate) cells: u32,
-    pub(crate) promises: Vec<String>,
-    pub(crate) locks: Vec<String>,
+    pub cells: u32,
+    /// The names of declared promises.
+    pub promises: Vec<String>,
+    /// Names.
+    pub locks: Vec<String>,
     /// Names and tokens at the start.
-    pub(crate) semaphores: Vec<(String, u64)>,
-    pub(crate) events: Vec<String>,
+    pub semaphores: Vec<(String, u64)>,
+    /// Names.
+    pub events: Vec<String>,
     /// Whether what cells made by `alloc` hold can change what happens.
-    pub(crate) heap_matters: bool,
+    pub heap_matters: bool,
 }
 
 impl Code {
     /// How many names the frame of the procedure around an address has.
-    pub(crate) fn slots_at(&self, address: Address) -> u32 {
+    pub fn slots_at(&self, address: Address) -> u32 {
         let index = self.procedures.partition_point(|p| p.entry <= address);
         let procedure = index.checked_sub(1).and_then(|i| self.procedures.get(i));
         procedure.map_or(0, |procedure| procedure.slots)
     }
 
     /// Whether what a cell holds can change what happens.
-    pub(crate) fn matters(&self, cell: u32) -> bool {
+    pub fn matters(&self, cell: u32) -> bool {
         self.variable_of(cell)
             .map_or(self.heap_matters, |variable| variable.matters)
     }
 
     /// The variable a declared cell belongs to.
-    pub(crate) fn variable_of(&self, cell: u32) -> Option<&Variable> {
+    pub fn variable_of(&self, cell: u32) -> Option<&Variable> {
         if cell >= self.cells {
             return None;
         }

@@ -4,7 +4,7 @@
 use deadheat_model::{ReadKind, Site, SourcePosition};
 use rustc_hash::FxHashMap;
 
-use crate::code::{Code, Instruction, Procedure, Start, Value, Variable, Wanted};
+use crate::code::{Code, Instruction, Procedure, Requirement, Start, Value, Variable};
 use crate::diagnostic::{Collector, Diagnostic, Diagnostics};
 use crate::flow::{Binding, Flow, Flows, Store};
 use crate::syntax::ast::*;
@@ -483,16 +483,16 @@ impl Compiler<'_> {
 
     fn operation(&mut self, operation: Operation, name: &Name, site: Site) {
         let (wanted, step) = match operation {
-            Operation::Set => (Wanted::Promise, Instruction::Set(site)),
-            Operation::Get => (Wanted::PromiseOrFuture, Instruction::Get(site)),
-            Operation::Acquire => (Wanted::Lock, Instruction::Acquire(site)),
-            Operation::Release => (Wanted::Lock, Instruction::Release(site)),
-            Operation::P => (Wanted::Semaphore, Instruction::P(site)),
-            Operation::V => (Wanted::Semaphore, Instruction::V(site)),
-            Operation::Post => (Wanted::Event, Instruction::Post(site)),
-            Operation::Wait => (Wanted::Event, Instruction::Wait(site)),
-            Operation::Clear => (Wanted::Event, Instruction::Clear(site)),
-            Operation::Join => (Wanted::Thread, Instruction::Join(site)),
+            Operation::Set => (Requirement::Promise, Instruction::Set(site)),
+            Operation::Get => (Requirement::PromiseOrFuture, Instruction::Get(site)),
+            Operation::Acquire => (Requirement::Lock, Instruction::Acquire(site)),
+            Operation::Release => (Requirement::Lock, Instruction::Release(site)),
+            Operation::P => (Requirement::Semaphore, Instruction::P(site)),
+            Operation::V => (Requirement::Semaphore, Instruction::V(site)),
+            Operation::Post => (Requirement::Event, Instruction::Post(site)),
+            Operation::Wait => (Requirement::Event, Instruction::Wait(site)),
+            Operation::Clear => (Requirement::Event, Instruction::Clear(site)),
+            Operation::Join => (Requirement::Thread, Instruction::Join(site)),
         };
         if let Some(local) = self.local(&name.text) {
             let (slot, binding) = (local.slot, local.binding);
@@ -644,15 +644,15 @@ impl Compiler<'_> {
             self.flows.depend_on(Flow::from_binding(binding));
             self.emit(Instruction::Load(slot));
             let site = self.site(name.span);
-            self.emit(Instruction::Check(Wanted::Cell, site));
+            self.emit(Instruction::Check(Requirement::Cell, site));
             return Some(Store::Heap);
         }
         match self.globals.get(&name.text) {
-            Some(&(Global::Variable(_), _)) => self.read_handle(name, Wanted::Cell),
+            Some(&(Global::Variable(_), _)) => self.read_handle(name, Requirement::Cell),
             Some(&(Global::Object(value), _)) => {
                 self.emit(Instruction::Push(value));
                 let site = self.site(name.span);
-                self.emit(Instruction::Check(Wanted::Cell, site));
+                self.emit(Instruction::Check(Requirement::Cell, site));
             }
             None => {
                 self.unknown(name);
@@ -663,7 +663,7 @@ impl Compiler<'_> {
     }
 
     /// Pushes what a shared variable holds, which must be what is wanted.
-    fn read_handle(&mut self, name: &Name, wanted: Wanted) {
+    fn read_handle(&mut self, name: &Name, wanted: Requirement) {
         let store = self.variable(name);
         let site = self.site(name.span);
         let read = self.emit(Instruction::Read(site, ReadKind::Data));

@@ -3,7 +3,6 @@
 //! [`Program::parse`] reads a program, or says all that is wrong with it ([`Diagnostics`]).
 //! [`Program::run`] takes it through one [`Schedule`] and gives the events of that execution, for an
 //! engine to judge. [`Program::explore`] takes it through all of them and says what can happen.
-//! [`Program::enumerate`] does the same by brute force, for tests. [`random`] writes programs.
 //!
 //! ```
 //! use deadheat_lang::{ExploreOptions, Program};
@@ -19,26 +18,23 @@
 //! `constructs`, `flow` and `liveness`), which the `machine` steps through in the order that a
 //! `schedule`, or the search in `explore`, chooses.
 
-mod code;
+pub mod code;
 mod compile;
 mod constructs;
 mod diagnostic;
-mod digest;
-mod enumerate;
+pub mod digest;
 mod explore;
 mod flow;
 mod liveness;
 mod location;
-mod machine;
+pub mod machine;
 mod program;
-pub mod random;
 mod run;
 mod schedule;
 pub mod syntax;
 
 pub use code::Value;
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
-pub use enumerate::Enumerated;
 pub use explore::{
     DEFAULT_MAX_STATES, Exploration, ExploreOptions, ExploredAccess, ExploredRace, Found,
     MAX_SCHEDULES, Progress,
@@ -46,5 +42,5 @@ pub use explore::{
 pub use location::LocationName;
 pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;
-pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting};
+pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting, waiting};
 pub use schedule::{CannotFollow, NotASchedule, RecordedSchedule, Schedule};

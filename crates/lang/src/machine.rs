@@ -18,7 +18,7 @@ use deadheat_model::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::code::{Address, Code, Instruction, Start, Value, Wanted};
+use crate::code::{Address, Code, Instruction, Requirement, Start, Value};
 use crate::digest::digest;
 use crate::liveness::live_slots;
 use crate::location::LocationName;
@@ -39,7 +39,7 @@ const LOCAL_RUN: u32 = 100_000;
 const LOCAL_PER_STEP: u64 = 100;
 
 /// Receives the events of an execution as they happen.
-pub(crate) trait Observer {
+pub trait Observer {
     /// `value` is what was read or written; a number without meaning for other events.
     fn event(&mut self, event: Event, value: Value);
 }
@@ -138,8 +138,10 @@ pub enum WaitsFor {
 
 /// Whether a strand can take its next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Readiness {
+pub enum Readiness {
+    /// It can.
     Ready,
+    /// Not before it gets what it waits for.
     Blocked(WaitsFor),
     /// The next step is the end of the run, with the strand's error.
     Failing,
@@ -149,12 +151,13 @@ pub(crate) enum Readiness {
 
 /// What a step did that concerns a scheduler.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stepped {
+pub struct Stepped {
     /// How many steps it counts as, towards a bound.
-    pub(crate) cost: u64,
-    pub(crate) started: Option<Strand>,
+    pub cost: u64,
+    /// The strand that it started.
+    pub started: Option<Strand>,
     /// What strands may have waited for and now have.
-    pub(crate) wakes: [Option<WaitsFor>; 2],
+    pub wakes: [Option<WaitsFor>; 2],
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -165,7 +168,7 @@ struct Frame {
 
 /// Where a strand stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// A digest of all below, when the machine keeps them: states are compared far more often than
     /// a strand moves.
     digest: u128,
@@ -208,7 +211,7 @@ struct FinishState {
 
 /// Everything that decides how an execution goes on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct State {
+pub struct State {
     /// The cells that hold something else than their initial value.
     memory: BTreeMap<u32, Value>,
     strands: Vec<Slot>,
@@ -228,31 +231,33 @@ pub(crate) struct State {
 
 impl State {
     /// The strands that have been started, in the order of their numbers.
-    pub(crate) fn strands(&self) -> impl Iterator<Item = Strand> + '_ {
+    pub fn strands(&self) -> impl Iterator<Item = Strand> + '_ {
         (0..self.strands.len() as u32)
             .map(Strand)
             .filter(|strand| self.has_started(*strand))
     }
 
-    pub(crate) fn standing(&self, strand: Strand) -> Option<&Standing> {
+    /// Where a strand stands; none if it has not started, or has ended.
+    pub fn standing(&self, strand: Strand) -> Option<&Standing> {
         match self.strands.get(strand.index()) {
             Some(Slot::Live(standing)) => Some(standing),
             _ => None,
         }
     }
 
-    pub(crate) fn failure(&self, strand: Strand) -> Option<&RuntimeError> {
+    /// The error that a failing strand's next step is.
+    pub fn failure(&self, strand: Strand) -> Option<&RuntimeError> {
         self.standing(strand)?.failure.as_deref()
     }
 
     /// The cells that hold something else than their initial value, with what they hold.
-    pub(crate) fn memory(&self) -> &BTreeMap<u32, Value> {
+    pub fn memory(&self) -> &BTreeMap<u32, Value> {
         &self.memory
     }
 
     /// About how many bytes this takes that it does not share with the state a step before, in
     /// which `strand` stood elsewhere.
-    pub(crate) fn bytes(&self, strand: Strand) -> usize {
+    pub fn bytes(&self, strand: Strand) -> usize {
         let moved = self.standing(strand).map_or(0, |standing| {
             size_of::<Standing>()
                 + standing.stack.len() * size_of::<Value>()
@@ -268,20 +273,22 @@ impl State {
     }
 
     /// Whether some strand was ended by an error.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.strands.contains(&Slot::Failed)
     }
 
-    pub(crate) fn holder(&self, lock: Lock) -> Option<Strand> {
+    /// Who holds a lock.
+    pub fn holder(&self, lock: Lock) -> Option<Strand> {
         self.locks.get(lock.index()).copied().flatten()
     }
 
-    pub(crate) fn isolated(&self) -> Option<Strand> {
+    /// Who is inside `isolated`.
+    pub fn isolated(&self) -> Option<Strand> {
         self.isolated
     }
 
     /// Whether the end of `finish` has to wait for `strand`.
-    pub(crate) fn is_inside(&self, strand: Strand, finish: Finish) -> bool {
+    pub fn is_inside(&self, strand: Strand, finish: Finish) -> bool {
         let mut around = self.standing(strand).and_then(|standing| standing.finish);
         while let Some(inner) = around {
             if inner == finish {
@@ -320,7 +327,7 @@ impl State {
 
 impl Standing {
     /// The addresses where this strand goes on: here, and where its calls return to.
-    pub(crate) fn continuations(&self) -> impl Iterator<Item = Address> + '_ {
+    pub fn continuations(&self) -> impl Iterator<Item = Address> + '_ {
         let returns = self.frames.iter().skip(1).map(|frame| frame.return_to);
         std::iter::once(self.pc).chain(returns)
     }
@@ -366,8 +373,9 @@ struct Numbers {
 
 /// A program and the numbers of what its executions make.
 #[derive(Debug)]
-pub(crate) struct Machine<'p> {
-    pub(crate) code: &'p Code,
+pub struct Machine<'p> {
+    /// What it runs.
+    pub code: &'p Code,
     numbers: Numbers,
     /// The live names at each address, if states are made to be compared: dead names are then
     /// cleared, and digests kept.
@@ -377,7 +385,8 @@ pub(crate) struct Machine<'p> {
 }
 
 impl<'p> Machine<'p> {
-    pub(crate) fn new(code: &'p Code) -> Machine<'p> {
+    /// A machine that has run nothing yet.
+    pub fn new(code: &'p Code) -> Machine<'p> {
         Machine {
             code,
             numbers: Numbers {
@@ -395,7 +404,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A machine whose states are compared by their hashes.
-    pub(crate) fn for_comparing(code: &'p Code) -> Machine<'p> {
+    pub fn for_comparing(code: &'p Code) -> Machine<'p> {
         Machine {
             comparing: Some(live_slots(code)),
             ..Machine::new(code)
@@ -404,12 +413,12 @@ impl<'p> Machine<'p> {
 
     /// From now on, values that cannot change what happens are not kept: a cell that does not
     /// matter reads as 0.
-    pub(crate) fn forget_what_does_not_matter(&mut self) {
+    pub fn forget_what_does_not_matter(&mut self) {
         self.forgetful = true;
     }
 
     /// Whether the order of accesses to a cell makes a difference to what happens.
-    pub(crate) fn keeps(&self, cell: u32) -> bool {
+    pub fn keeps(&self, cell: u32) -> bool {
         !self.forgetful || self.code.matters(cell)
     }
 
@@ -434,7 +443,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The state before the first step.
-    pub(crate) fn initial(&self) -> State {
+    pub fn initial(&self) -> State {
         let code = self.code;
         let main = code.procedures[code.main as usize];
         let mut state = State {
@@ -487,7 +496,7 @@ impl<'p> Machine<'p> {
 
     /// The execution that has come to `state` by these events. Locations are numbered as they appear
     /// in it, so that a large array of which little is used takes little.
-    pub(crate) fn execution(&self, state: &State, mut events: Vec<Event>) -> Execution {
+    pub fn execution(&self, state: &State, mut events: Vec<Event>) -> Execution {
         let code = self.code;
         let mut locations = Vec::new();
         let mut numbers: FxHashMap<Location, Location> = FxHashMap::default();
@@ -524,7 +533,7 @@ impl<'p> Machine<'p> {
     }
 
     /// What a cell is called in an execution that has come to `state`.
-    pub(crate) fn location_name(&self, state: &State, cell: u32) -> LocationName {
+    pub fn location_name(&self, state: &State, cell: u32) -> LocationName {
         match self.code.variable_of(cell) {
             Some(variable) => variable.location_name(cell),
             None => LocationName::Cell {
@@ -535,7 +544,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Names for the strands of all executions, and for nothing else.
-    pub(crate) fn strand_names(&self) -> Names {
+    pub fn strand_names(&self) -> Names {
         Names {
             parents: self.numbers.parents.clone(),
             ..Names::default()
@@ -543,13 +552,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Who started a strand.
-    pub(crate) fn parent(&self, strand: Strand) -> Option<Strand> {
+    pub fn parent(&self, strand: Strand) -> Option<Strand> {
         let parent = self.numbers.parents[strand.index()];
         parent.map(|parent| parent.strand)
     }
 
     /// A started strand's child, by its place among its siblings.
-    pub(crate) fn child(&self, state: &State, parent: Strand, ordinal: u32) -> Option<Strand> {
+    pub fn child(&self, state: &State, parent: Strand, ordinal: u32) -> Option<Strand> {
         [Start::Async, Start::Future, Start::Fork]
             .into_iter()
             .filter_map(|how| self.numbers.strand_numbers.get(&(parent, ordinal, how)))
@@ -558,7 +567,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether a strand can take its next step.
-    pub(crate) fn readiness(&self, state: &State, strand: Strand) -> Readiness {
+    pub fn readiness(&self, state: &State, strand: Strand) -> Readiness {
         let Some(standing) = state.standing(strand) else {
             return Readiness::Gone;
         };
@@ -609,12 +618,12 @@ impl<'p> Machine<'p> {
     }
 
     /// The step a live strand stands before, and the object it is about.
-    pub(crate) fn next_step(&self, standing: &Standing) -> (Instruction, Value) {
+    pub fn next_step(&self, standing: &Standing) -> (Instruction, Value) {
         (self.next_instruction(standing), standing.top())
     }
 
     /// Where a strand stands in the source; none for a strand in the middle of a long computation.
-    pub(crate) fn site(&self, standing: &Standing) -> Option<Site> {
+    pub fn site(&self, standing: &Standing) -> Option<Site> {
         self.next_instruction(standing).site()
     }
 
@@ -626,7 +635,7 @@ impl<'p> Machine<'p> {
     ///
     /// An operation that fails makes no event; the strand is then failing, as it is when the
     /// computation behind the step fails.
-    pub(crate) fn step(
+    pub fn step(
         &mut self,
         state: &mut State,
         strand: Strand,
@@ -649,7 +658,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Marks a failing strand as failed: it takes no more steps.
-    pub(crate) fn give_up(&self, state: &mut State, strand: Strand) {
+    pub fn give_up(&self, state: &mut State, strand: Strand) {
         state.place(strand, Slot::Failed);
     }
 
@@ -1076,7 +1085,7 @@ impl<'p> Machine<'p> {
 
 impl Instruction {
     /// Where a step stands in the source.
-    pub(crate) fn site(self) -> Option<Site> {
+    pub fn site(self) -> Option<Site> {
         match self {
             Instruction::Read(site, _)
             | Instruction::Write(site)
@@ -1132,7 +1141,7 @@ fn int_of(value: Value, site: Site) -> Result<i64, (ErrorKind, Site)> {
     }
 }
 
-fn unfit(wanted: Wanted, found: Value) -> ErrorKind {
+fn unfit(wanted: Requirement, found: Value) -> ErrorKind {
     ErrorKind::Unfit {
         wanted: wanted.description(),
         found: found.description(),

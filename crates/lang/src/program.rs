@@ -28,6 +28,11 @@ impl Program {
         })
     }
 
+    /// What the program is compiled to, for a [`Machine`](crate::machine::Machine) to run.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
     /// The constructs the program can use.
     pub fn constructs(&self) -> &[Construct] {
         &self.constructs

@@ -113,7 +113,7 @@ impl Observer for Recorder {
 }
 
 /// Every strand that waits, and for what.
-pub(crate) fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
+pub fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
     let waiting = state.strands().filter_map(|strand| {
         let Readiness::Blocked(waits_for) = machine.readiness(state, strand) else {
             return None;

@@ -1,13 +1,13 @@
 //! No text makes reading, running or exploring panic or go on for ever.
 //!
 //! Texts are made from the examples by cutting, repeating and replacing pieces, and from tokens in
-//! any order. `DEADHEAT_PROGRAMS` says how many of each.
+//! any order.
 
 use std::fs;
 use std::path::Path;
 
 use deadheat_lang::{ExploreOptions, MAX_DIAGNOSTICS, Program, Schedule};
-use fastrand::Rng;
+use deadheat_testing::Trials;
 
 const TOKENS: &[&str] = &[
     "shared",
@@ -92,11 +92,6 @@ const TOKENS: &[&str] = &[
     "clear",
 ];
 
-fn texts() -> u64 {
-    let given = std::env::var("DEADHEAT_PROGRAMS").ok();
-    given.and_then(|n| n.parse().ok()).unwrap_or(2000)
-}
-
 /// Does all there is to do with a text.
 fn digest(text: &str) -> bool {
     let program = match Program::parse(text) {
@@ -127,8 +122,8 @@ fn digest(text: &str) -> bool {
 
 #[test]
 fn texts_made_of_tokens() {
-    let mut rng = Rng::with_seed(1);
-    for _ in 0..texts() {
+    for trial in &Trials::new(1, 2000) {
+        let mut rng = trial.rng();
         let mut text = String::new();
         if rng.bool() {
             text += "shared x; shared a[2]; promise p; lock l; sem s; event e; proc main() { ";
@@ -152,9 +147,10 @@ fn texts_made_from_examples() {
     let programs = files.filter(|path| path.extension().is_some_and(|e| e == "tp"));
     let sources: Vec<String> = programs.map(|p| fs::read_to_string(p).unwrap()).collect();
     assert!(!sources.is_empty());
-    let mut rng = Rng::with_seed(2);
+    let trials = Trials::new(2, 2000);
     let mut accepted = 0;
-    for _ in 0..texts() {
+    for trial in &trials {
+        let mut rng = trial.rng();
         let source = &sources[rng.usize(..sources.len())];
         let mut characters: Vec<char> = source.chars().collect();
         for _ in 0..rng.usize(1..4) {
@@ -183,5 +179,8 @@ fn texts_made_from_examples() {
         accepted += digest(&characters.into_iter().collect::<String>()) as u64;
     }
     // Some changes leave a program: those are run.
-    assert!(accepted > texts() / 20, "{accepted} accepted");
+    trials.expect(
+        accepted > trials.count() / 20,
+        format!("{accepted} accepted"),
+    );
 }

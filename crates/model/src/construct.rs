@@ -18,11 +18,13 @@ pub enum Construct {
     ReadWriteLock,
     Barrier,
     Atomic,
+    /// A thread that is there without having been started, as in traces that do not record forks.
+    Unforked,
 }
 
 impl Construct {
     /// Every construct.
-    pub const ALL: [Construct; 12] = [
+    pub const ALL: [Construct; 13] = [
         Construct::Async,
         Construct::Finish,
         Construct::Future,
@@ -35,6 +37,7 @@ impl Construct {
         Construct::ReadWriteLock,
         Construct::Barrier,
         Construct::Atomic,
+        Construct::Unforked,
     ];
 
     /// What users call it.
@@ -52,6 +55,7 @@ impl Construct {
             Construct::ReadWriteLock => "rwlock",
             Construct::Barrier => "barrier",
             Construct::Atomic => "atomic",
+            Construct::Unforked => "thread that nobody starts",
         }
     }
 
@@ -64,7 +68,8 @@ impl Construct {
             | Construct::Future
             | Construct::Promise
             | Construct::Fork
-            | Construct::Barrier => true,
+            | Construct::Barrier
+            | Construct::Unforked => true,
             Construct::Isolated
             | Construct::Lock
             | Construct::Semaphore

@@ -11,12 +11,11 @@ use std::collections::BTreeSet;
 use deadheat_model::{AccessKind, Execution, Location};
 
 use crate::computation_graph::ComputationGraph;
-use crate::engine::{Engine, EngineError};
 use crate::graph;
 
 /// The locations that race.
-pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, EngineError> {
-    let graph = ComputationGraph::new(execution, Engine::Graph, graph::MAX_NODES, |_| true)?;
+pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
+    let graph = ComputationGraph::new(execution, graph::MAX_NODES, |_| true);
     let before = graph::closure(&graph);
     let mut touched: Vec<Vec<(Location, AccessKind)>> = vec![Vec::new(); graph.len()];
     for access in &graph.accesses {
@@ -39,7 +38,7 @@ pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, Engin
             add_conflicts(&touched[node], &touched[other], &mut racy);
         }
     }
-    Ok(racy)
+    racy
 }
 
 /// Adds the locations that two nodes touch and at least one of them writes.

@@ -12,11 +12,11 @@
 //! Space: 12 bytes a node, 4 an edge, 4 an event, 48 for each node, place and location touched.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 
 use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Strand};
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Engine, EngineError};
 use crate::pairs::{Group, Node};
 
 /// See the [module](self).
@@ -45,24 +45,26 @@ struct NodeInfo {
 
 impl ComputationGraph {
     /// The graph of an execution, up to so many nodes, with the accesses to the locations that `keep`
-    /// says; refuses what an engine does not order.
+    /// says. Readers of a lock, barriers and atomics have no edges.
     pub fn new(
         execution: &Execution,
-        engine: Engine,
         most: usize,
         keep: impl Fn(Location) -> bool,
-    ) -> Result<ComputationGraph, EngineError> {
-        ComputationGraph::build(execution, engine, most, keep, |_, _, _| Ok(()))
+    ) -> ComputationGraph {
+        let each = |_: &Event, _: EventNumber, _: Node| Ok::<(), Infallible>(());
+        match ComputationGraph::build(execution, most, keep, each) {
+            Ok(graph) => graph,
+            Err(never) => match never {},
+        }
     }
 
     /// The same, while `each` gets every event with the node that it belongs to.
-    pub(crate) fn build(
+    pub(crate) fn build<E>(
         execution: &Execution,
-        engine: Engine,
         most: usize,
         keep: impl Fn(Location) -> bool,
-        mut each: impl FnMut(&Event, EventNumber, Node) -> Result<(), EngineError>,
-    ) -> Result<ComputationGraph, EngineError> {
+        mut each: impl FnMut(&Event, EventNumber, Node) -> Result<(), E>,
+    ) -> Result<ComputationGraph, E> {
         let initial_tokens = (0..).zip(&execution.names.tokens);
         let mut builder = Builder {
             semaphores: initial_tokens
@@ -77,7 +79,6 @@ impl ComputationGraph {
                 break;
             }
             let (strand, op) = (event.strand(), event.op());
-            engine.accept(&op, number)?;
             let node = match event.access() {
                 Some(access) => {
                     let node = builder.open_node(strand);
@@ -178,7 +179,6 @@ struct StrandState {
     last: Option<u32>,
     /// Whether the last node can take more events.
     open: bool,
-    has_ended: bool,
     /// The finishes this strand has open, innermost last.
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task: the one it was started in.
@@ -273,8 +273,7 @@ impl Builder {
         // What waits begins a node, behind what it waited for.
         let node = match op {
             Op::Join(other) => {
-                let other = self.strand(other);
-                let end = other.last.filter(|_| other.has_ended);
+                let end = self.strand(other).last;
                 self.node(strand, end)
             }
             Op::Get(promise) => {
@@ -314,7 +313,6 @@ impl Builder {
             // A strand's end is no node of its own.
             Op::End => {
                 let state = self.strand(strand);
-                state.has_ended = true;
                 let (last, finish) = (state.last, state.waited_for_by);
                 if let (Some(finish), Some(last)) = (finish, last) {
                     self.ends_in.entry(finish).or_default().push(last);

@@ -15,25 +15,33 @@
 //! sections there is none: they are taken to commute, so that two accesses inside sections never
 //! race, and a race is reported wherever a section and something outside of it would race without
 //! the order of sections. That reports races that are not there (zipper, Figure 2), so
-//! [`check`] refuses such programs; [`racy_locations`] does not.
+//! the [`ENGINE`] refuses such programs; [`racy_locations`] does not.
 //!
 //! Cost: practically constant for each event; 32 bytes a location; one thread.
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, EventNumber, Execution, Location, Op, Strand};
+use deadheat_model::{AccessKind, Construct, EventNumber, Execution, Location, Op, Strand};
 use deadheat_online::Shadow;
 use deadheat_order::{Bags, Member, ParallelBag};
 
 use crate::by_strand::ByStrand;
-use crate::engine::{Engine, EngineError, Findings};
+use crate::engine::{Engine, Worth};
 use crate::replay::{Racy, all_races};
 
-/// Judges an execution.
-pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    Engine::EspBags.accept_all(execution)?;
-    all_races(execution, Engine::EspBags, &walk(execution))
-}
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "esp-bags",
+    summary: "`async` and `finish`: exact, by a depth-first walk",
+    orders: &[Construct::Async, Construct::Finish],
+    worth: Worth::Exact,
+    cost: "practically constant an event, 32 bytes a location, one thread",
+    in_memory: true,
+    judge: |survey, _| {
+        let execution = survey.execution(ENGINE.name)?;
+        all_races(execution, &walk(execution))
+    },
+};
 
 /// The locations that race, as the engine by itself sees them; `isolated` sections are taken to
 /// commute, and other constructs than `async` and `finish` to order nothing.

@@ -11,16 +11,45 @@
 //! Cost: nodes² / 16 bytes and as many word operations for the closure; then all pairs of accesses
 //! to a location, where the accesses of one node at one place count as one.
 
-use deadheat_model::{Execution, Race};
+use deadheat_model::{Construct, Execution, Findings, Race};
 use fixedbitset::FixedBitSet;
 
 use crate::computation_graph::ComputationGraph;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, Worth};
 use crate::pairs::{self, Node};
 
 /// The most nodes a graph may have, the closure of which takes some 230 MB. Of a longer execution,
 /// the beginning is judged.
 pub const MAX_NODES: usize = 60_000;
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "graph",
+    summary: "the computation graph and its closure: the yardstick for the others, for short runs",
+    orders: &[
+        Construct::Async,
+        Construct::Finish,
+        Construct::Future,
+        Construct::Promise,
+        Construct::Isolated,
+        Construct::Lock,
+        Construct::Semaphore,
+        Construct::Event,
+        Construct::Fork,
+        Construct::Unforked,
+    ],
+    worth: Worth::Exact,
+    cost: "quadratic; the first 60,000 nodes",
+    in_memory: true,
+    judge: |survey, _| {
+        let Graph {
+            graph,
+            races,
+            complete,
+        } = check(survey.execution(ENGINE.name)?);
+        Ok(Findings::listed(races, complete, graph.events() as u64))
+    },
+};
 
 /// A computation graph and its races.
 #[derive(Debug)]
@@ -28,15 +57,15 @@ pub struct Graph {
     /// The graph; shorter than the execution if that has more than [`MAX_NODES`] nodes: only so much
     /// of it was judged.
     pub graph: ComputationGraph,
-    /// Its races: see [`Findings::races`](crate::Findings::races).
+    /// Its races: one for each location and pair of places.
     pub races: Vec<Race>,
     /// Whether these are all.
     pub complete: bool,
 }
 
 /// Builds the graph of an execution and finds its races.
-pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
-    let mut graph = ComputationGraph::new(execution, Engine::Graph, MAX_NODES, |_| true)?;
+pub fn check(execution: &Execution) -> Graph {
+    let mut graph = ComputationGraph::new(execution, MAX_NODES, |_| true);
     let accesses = std::mem::take(&mut graph.accesses);
     let mut before = None;
     let races = pairs::races(
@@ -48,11 +77,11 @@ pub fn check(execution: &Execution) -> Result<Graph, EngineError> {
             before[b].contains(a)
         },
     );
-    Ok(Graph {
+    Graph {
         races: races.found,
         complete: races.complete,
         graph,
-    })
+    }
 }
 
 /// For every node, the nodes that reach it, sections in the order they had.

@@ -15,11 +15,10 @@
 //! its sections. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
 //! direct analysis that Zipper is measured against) are built on.
 
-mod analysis;
 mod by_strand;
 pub mod cg;
 pub mod computation_graph;
-mod engine;
+pub mod engine;
 pub mod esp_bags;
 pub mod graph;
 pub mod m2;
@@ -27,10 +26,11 @@ pub mod orders;
 mod pairs;
 mod recorded_order;
 pub mod replay;
+pub mod survey;
 pub mod threads;
 pub mod zipper;
 
-pub use analysis::{Analysis, AnalysisError, Method, Predicted, Promise, Recorded, Wanted};
 pub use computation_graph::ComputationGraph;
-pub use engine::{Engine, EngineError, Findings};
+pub use engine::{ENGINES, Engine, EngineError, Listing, Options, Progress, Worth};
 pub use pairs::Node;
+pub use survey::{Recording, Survey};

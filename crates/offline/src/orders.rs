@@ -45,6 +45,7 @@ use crate::computation_graph::ComputationGraph;
 use crate::engine::{Engine, EngineError};
 use crate::graph::{self, MAX_NODES};
 use crate::pairs::{self, Group, Node};
+use crate::zipper;
 
 /// How many orders are visited, unless told otherwise.
 pub const DEFAULT_MAX_ORDERS: u64 = 10_000;
@@ -282,7 +283,18 @@ struct Class<'r> {
 impl Class<'_> {
     fn of(run: &Run) -> Result<Class<'_>, EngineError> {
         let execution = &run.execution;
-        let mut graph = ComputationGraph::new(execution, Engine::Zipper, MAX_NODES, |_| true)?;
+        for (event, number) in execution.events.iter().zip(1..) {
+            let construct = event.op().construct();
+            if let Some(construct) = construct.filter(|&c| !zipper::ENGINE.orders(c)) {
+                return Err(EngineError::CannotOrder {
+                    engine: zipper::ENGINE.name,
+                    number,
+                    construct,
+                    instead: Engine::fitting(&[construct]).name,
+                });
+            }
+        }
+        let mut graph = ComputationGraph::new(execution, MAX_NODES, |_| true);
         let accesses = std::mem::take(&mut graph.accesses);
         let sections: Vec<(Node, Node)> = graph.sections().collect();
         let conflicts = conflicts(&graph, &accesses);
@@ -504,7 +516,7 @@ fn shown(
         .run(&Schedule::Recorded(schedule.clone()), max_steps)
         .ok()?;
     let names = &run.execution.names;
-    let races = graph::check(&run.execution).ok()?.races;
+    let races = graph::check(&run.execution).races;
     let race = races.iter().find(|race| self::key(race, names) == *key)?;
     let access = |access: &RacingAccess| OrderAccess {
         site: access.site,

@@ -11,11 +11,10 @@
 //!
 //! Cost: linear in nodes and edges to make; a query is the structure's, and a comparison.
 
-use deadheat_model::{Event, Execution, Location};
-use deadheat_order::{Known, Question, Search, Step, Structure};
+use deadheat_model::{Event, EventNumber, Execution, Location};
+use deadheat_order::{Full, Known, Question, Search, Step, Structure};
 
 use crate::computation_graph::ComputationGraph;
-use crate::engine::{Engine, EngineError};
 use crate::pairs::Node;
 use crate::replay::Strands;
 
@@ -56,14 +55,13 @@ impl RecordedOrder {
     /// The order of an execution, with its accesses to the locations that `keep` says.
     pub(crate) fn new(
         execution: &Execution,
-        engine: Engine,
         keep: impl Fn(Location) -> bool,
-    ) -> Result<RecordedOrder, EngineError> {
-        let mut strands = Strands::new(engine)?;
+    ) -> Result<RecordedOrder, Full> {
+        let mut strands = Strands::new()?;
         let mut points: Vec<Point> = Vec::new();
-        let each = |event: &Event, number, node| {
+        let each = |event: &Event, _: EventNumber, node: Node| {
             if event.access().is_none() {
-                return strands.synchronise(event, number);
+                return strands.synchronise(event);
             }
             if points.len() <= node {
                 points.resize(node + 1, Point::default());
@@ -78,7 +76,7 @@ impl RecordedOrder {
             }
             Ok(())
         };
-        let graph = ComputationGraph::build(execution, engine, usize::MAX, keep, each)?;
+        let graph = ComputationGraph::build(execution, usize::MAX, keep, each)?;
         points.resize(graph.len(), Point::default());
         slide(&graph, &mut points);
         Ok(RecordedOrder {

@@ -23,20 +23,36 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, EventNumber, Execution, Location};
+use deadheat_model::{AccessKind, Construct, EventNumber, Execution, Location};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::engine::{Engine, EngineError, Findings};
+use crate::engine::{Engine, EngineError, Worth};
 use crate::pairs::Node;
 use crate::recorded_order::RecordedOrder;
 use crate::replay::{Racy, all_races};
 
-/// Judges an execution.
-pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    let racy: Racy = racy(execution)?.into_iter().collect();
-    all_races(execution, Engine::Zipper, &racy)
-}
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "zipper",
+    summary: "tasks, futures, promises, threads and `isolated`: exact for the order that sections took",
+    orders: &[
+        Construct::Async,
+        Construct::Finish,
+        Construct::Future,
+        Construct::Promise,
+        Construct::Fork,
+        Construct::Isolated,
+    ],
+    worth: Worth::Exact,
+    cost: "linear in nodes and edges, one thread",
+    in_memory: true,
+    judge: |survey, _| {
+        let execution = survey.execution(ENGINE.name)?;
+        let racy: Racy = racy(execution)?.into_iter().collect();
+        all_races(execution, &racy)
+    },
+};
 
 /// The locations that race, as the engine by itself sees them.
 pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, EngineError> {
@@ -46,7 +62,7 @@ pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, Engin
 
 /// The locations that race, each with the first event of which that is known.
 fn racy(execution: &Execution) -> Result<Vec<(Location, EventNumber)>, EngineError> {
-    let mut order = RecordedOrder::new(execution, Engine::Zipper, |_| false)?;
+    let mut order = RecordedOrder::new(execution, |_| false)?;
     let mut histories = Histories::new(execution);
     let mut racy = Vec::new();
     for (event, number) in execution.events.iter().zip(1..) {

@@ -1,22 +1,19 @@
 //! The orders told by clocks are those of the definitions, on very many random traces.
-//!
-//! `DEADHEAT_PROGRAMS` says how many traces to try.
 
-mod naive_orders;
-mod thread_traces;
-
-use deadheat_model::{AccessKind, Execution, Location, Lock};
+use deadheat_model::{AccessKind, Execution, Location};
 use deadheat_offline::threads::accesses::{History, Judged};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::hb::Hb;
 use deadheat_offline::threads::partial_order::PartialOrder;
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::wcp::Wcp;
-use deadheat_offline::threads::{At, Driver, Lowering, ThreadEngine};
+use deadheat_offline::threads::{At, Driver, Lowering};
 use deadheat_order::{Clock, Epoch};
-
-use naive_orders::{Orders, Relation};
-use thread_traces::{how_many, random_trace, shown, shrink, trace};
+use deadheat_testing::Trials;
+use deadheat_testing::traces::definitions::{PartialOrders, Relation};
+use deadheat_testing::traces::{
+    FIGURE_1A, FIGURE_1B, Shape, on_random_traces, random_trace, trace,
+};
 
 /// Notes each access: its number from 0, its epoch, and the clock by which it is checked.
 #[derive(Default)]
@@ -41,9 +38,9 @@ fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, Clock)> {
 /// depend on which of the two is checked.
 fn disagreement<P: PartialOrder>(
     trace: &Execution,
-    definition: impl Fn(&Orders, usize) -> Relation,
+    definition: impl Fn(&PartialOrders, usize) -> Relation,
 ) -> Option<String> {
-    let orders = Orders::new(&trace.events);
+    let orders = PartialOrders::new(&trace.events);
     let accesses = notes::<P>(trace);
     for (at, (later, _, clock)) in accesses.iter().enumerate() {
         let by_definition = definition(&orders, *later);
@@ -58,58 +55,41 @@ fn disagreement<P: PartialOrder>(
     None
 }
 
-/// Whether leaving out events made it a trace that no program can have produced.
-fn is_malformed(trace: &Execution) -> bool {
-    struct Nothing;
-    impl ThreadEngine for Nothing {
-        fn read(&mut self, _: At, _: Location) {}
-        fn write(&mut self, _: At, _: Location) {}
-        fn acquire(&mut self, _: At, _: Lock) {}
-        fn release(&mut self, _: At, _: Lock) {}
-    }
-    let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
-    driver.feed(&trace.events, &mut Nothing).is_err()
-}
-
-fn on_random_traces(salt: u64, disagreement: impl Fn(&Execution) -> Option<String>) {
-    for seed in 0..how_many() {
+fn compare(salt: u64, disagreement: impl Fn(&Execution) -> Option<String>) {
+    let trials = Trials::new(salt, 4000);
+    let some_trace = |rng: &mut fastrand::Rng| {
         // Long ones now and then, so that what everybody knows gets forgotten.
-        let longest = if seed % 16 == 0 { 128 } else { 40 };
-        let trace = random_trace(salt << 40 | seed, longest);
-        assert!(!is_malformed(&trace), "{}", shown(&trace));
-        if disagreement(&trace).is_some() {
-            let fails = |less: &Execution| !is_malformed(less) && disagreement(less).is_some();
-            let small = shrink(&trace, fails);
-            let why = disagreement(&small).unwrap_or_default();
-            panic!("seed {seed}:\n{}{why}", shown(&small));
-        }
-    }
+        let longest = if rng.u32(..16) == 0 { 120 } else { 40 };
+        let shape = Shape::nested(rng, longest);
+        random_trace(rng, &shape)
+    };
+    on_random_traces(&trials, some_trace, disagreement);
 }
 
 #[test]
 fn happens_before_is_as_defined() {
-    on_random_traces(1, |trace| {
+    compare(1, |trace| {
         disagreement::<Hb>(trace, |orders, _| orders.happens_before())
     });
 }
 
 #[test]
 fn schedulable_happens_before_is_as_defined_but_for_the_read_that_is_checked() {
-    on_random_traces(2, |trace| {
+    compare(2, |trace| {
         disagreement::<Shb>(trace, |orders, checked| orders.schedulable(Some(checked)))
     });
 }
 
 #[test]
 fn weakly_causally_precedes_is_as_defined() {
-    on_random_traces(3, |trace| {
+    compare(3, |trace| {
         disagreement::<Wcp>(trace, |orders, _| orders.weakly_causally_precedes())
     });
 }
 
 #[test]
 fn doesnt_commute_is_as_defined() {
-    on_random_traces(4, |trace| {
+    compare(4, |trace| {
         disagreement::<Dc>(trace, |orders, _| orders.doesnt_commute())
     });
 }
@@ -118,9 +98,12 @@ fn doesnt_commute_is_as_defined() {
 fn each_order_is_within_the_next() {
     // How often one is more than the other: if never, this says nothing.
     let mut more = [0; 3];
-    for seed in 0..how_many() {
-        let trace = random_trace(5 << 40 | seed, 40);
-        let orders = Orders::new(&trace.events);
+    let trials = Trials::new(5, 4000);
+    for trial in &trials {
+        let mut rng = trial.rng();
+        let shape = Shape::nested(&mut rng, 40);
+        let trace = random_trace(&mut rng, &shape);
+        let orders = PartialOrders::new(&trace.events);
         let chain = [
             orders.doesnt_commute(),
             orders.weakly_causally_precedes(),
@@ -128,11 +111,11 @@ fn each_order_is_within_the_next() {
             orders.schedulable(None),
         ];
         for (pair, more) in chain.windows(2).zip(&mut more) {
-            assert!(pair[0].is_within(&pair[1]), "{}", shown(&trace));
+            assert!(pair[0].is_within(&pair[1]), "{}", trace);
             *more += usize::from(pair[0] != pair[1]);
         }
     }
-    assert!(more.iter().all(|more| *more > 0), "{more:?}");
+    trials.expect(more.iter().all(|more| *more > 0), format!("{more:?}"));
 }
 
 /// Whether each order puts one access before another: HB, SHB, WCP, DC. Events from 1, as printed.
@@ -151,10 +134,6 @@ fn ordered(text: &str, earlier: usize, later: usize) -> [bool; 4] {
     ]
 }
 
-const FIGURE_1A: &str = "0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w x\n1 rel l\n1 r x";
-const FIGURE_1B: &str = "0 acq k\n0 w x\n0 w y\n0 rel k\n1 acq k\n1 acq l\n1 w z\n1 rel l\n1 w y\n\
-                         1 rel k\n2 acq l\n2 r z\n2 rel l\n2 w x";
-
 #[test]
 fn m2_figure_1() {
     assert_eq!(ordered(FIGURE_1A, 2, 7), [true; 4]);
@@ -164,10 +143,11 @@ fn m2_figure_1() {
 #[test]
 fn a_section_of_which_others_know_only_the_inside_is_not_forgotten() {
     for sections_before in 0..20 {
-        let mut text = "0 acq l\n0 acq m\n0 rel m\n0 rel l\n".repeat(sections_before);
+        let mut text = "T0 acq(l); T0 acq(m); T0 rel(m); T0 rel(l); ".repeat(sections_before);
         let first = 4 * sections_before + 1;
-        text += "0 acq l\n0 acq m\n0 w y\n0 rel m\n1 acq m\n1 r y\n1 rel m\n0 w x\n0 rel l\n";
-        text += "1 acq l\n1 rel l\n1 w x";
+        text += "T0 acq(l); T0 acq(m); T0 w(y); T0 rel(m); T1 acq(m); T1 r(y); T1 rel(m);
+        T0 w(x); T0 rel(l); ";
+        text += "T1 acq(l); T1 rel(l); T1 w(x)";
         assert_eq!(ordered(&text, first + 7, first + 11), [true; 4], "{text}");
     }
 }
@@ -177,10 +157,10 @@ fn a_location_may_be_protected_by_any_number_of_locks() {
     let locks = 200;
     let mut text = String::new();
     for lock in 0..locks {
-        text += &format!("0 acq l{lock}\n0 w x\n0 rel l{lock}\n");
+        text += &format!("T0 acq(l{lock}); T0 w(x); T0 rel(l{lock}); ");
     }
     for lock in [0, 7, 46, 47, 48, 49, 120, locks - 2] {
-        let text = format!("{text}1 acq l{lock}\n1 r x\n1 rel l{lock}");
+        let text = format!("{text}T1 acq(l{lock}); T1 r(x); T1 rel(l{lock})");
         let (same, next, read) = (3 * lock + 2, 3 * lock + 5, 3 * locks + 2);
         assert_eq!(ordered(&text, same, read), [true; 4]);
         assert_eq!(ordered(&text, next, read), [false; 4]);
@@ -189,20 +169,21 @@ fn a_location_may_be_protected_by_any_number_of_locks() {
 
 #[test]
 fn what_else_orders_threads_does_so_in_every_order() {
-    let barrier = "0 w x\n0 arrive\n1 arrive\n1 leave\n1 w x\n0 leave";
-    let semaphore = "0 w x\n0 v\n1 p\n1 w x";
-    let flag = "0 w x\n0 post\n1 wait\n1 w x";
+    let barrier = "T0 w(x); T0 arrive(b); T1 arrive(b); T1 leave(b); T1 w(x); T0 leave(b)";
+    let semaphore = "T0 w(x); T0 v(s); T1 p(s); T1 w(x)";
+    let flag = "T0 w(x); T0 post(e); T1 wait(e); T1 w(x)";
     for text in [barrier, semaphore, flag] {
-        let second = text.lines().position(|line| line == "1 w x").unwrap() + 1;
+        let second = text.split("; ").position(|line| line == "T1 w(x)").unwrap() + 1;
         assert_eq!(ordered(text, 1, second), [true; 4], "{text}");
     }
-    let reader_after_writer = "0 w x\n0 acq l\n0 rel l\n1 sacq l\n1 r x\n1 srel l";
+    let reader_after_writer = "T0 w(x); T0 acq(l); T0 rel(l); T1 racq(l); T1 r(x); T1 rrel(l)";
     assert_eq!(ordered(reader_after_writer, 1, 5), [true; 4]);
     let writer_after_readers =
-        "0 sacq l\n1 sacq l\n0 r x\n1 r x\n0 srel l\n1 srel l\n2 acq l\n2 w x";
+        "T0 racq(l); T1 racq(l); T0 r(x); T1 r(x); T0 rrel(l); T1 rrel(l); T2 acq(l);
+        T2 w(x)";
     assert_eq!(ordered(writer_after_readers, 3, 8), [true; 4]);
     assert_eq!(ordered(writer_after_readers, 4, 8), [true; 4]);
     // Readers do not order each other, not even by happens-before.
-    let readers = "0 sacq l\n0 w x\n0 srel l\n1 sacq l\n1 r x\n1 srel l";
+    let readers = "T0 racq(l); T0 w(x); T0 rrel(l); T1 racq(l); T1 r(x); T1 rrel(l)";
     assert_eq!(ordered(readers, 2, 5), [false; 4]);
 }

@@ -1,18 +1,24 @@
 //! Witnesses of DC races are reorderings that can happen, on very many random traces; and what DC
 //! cannot vindicate as the papers say.
-//!
-//! `DEADHEAT_PROGRAMS` says how many traces to try.
-
-mod naive_orders;
-mod thread_traces;
 
 use std::collections::BTreeSet;
 
 use deadheat_model::{Event, EventNumber, Execution, Lock, Op, Site, Strand};
 use deadheat_offline::threads::vindicate::Vindicator;
+use deadheat_testing::Trials;
+use deadheat_testing::traces::definitions::{
+    PartialOrders, Section, comes_first, observed, sections,
+};
+use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, Shape, random_trace, trace};
+use fastrand::Rng;
 
-use naive_orders::{Orders, Section, comes_first, observed, sections};
-use thread_traces::{how_many, random_trace, shown, trace};
+/// How many traces are tried, unless the environment says otherwise.
+const TRACES: u64 = 4000;
+
+fn some_trace(rng: &mut Rng, longest: usize) -> Execution {
+    let shape = Shape::nested(rng, longest);
+    random_trace(rng, &shape)
+}
 
 fn witness(trace: &Execution, one: EventNumber, other: EventNumber) -> Option<Vec<EventNumber>> {
     let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
@@ -78,7 +84,7 @@ struct Truth {
 
 /// Tries all reorderings.
 fn by_brute_force(events: &[Event]) -> Truth {
-    let hard = Orders::new(events).hard;
+    let hard = PartialOrders::new(events).hard;
     let sections = sections(events);
     let mut races = BTreeSet::new();
     let mut deadlock = false;
@@ -160,7 +166,7 @@ fn is_circle(waits_for: impl Fn(Strand) -> Option<Strand>) -> bool {
 
 /// The conflicting pairs that DC leaves unordered, and whether WCP does: from 1.
 fn unordered(trace: &Execution) -> Vec<([EventNumber; 2], bool)> {
-    let orders = Orders::new(&trace.events);
+    let orders = PartialOrders::new(&trace.events);
     let (dc, wcp) = (orders.doesnt_commute(), orders.weakly_causally_precedes());
     let n = trace.events.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
@@ -179,8 +185,9 @@ fn unordered(trace: &Execution) -> Vec<([EventNumber; 2], bool)> {
 #[test]
 fn every_witness_can_happen() {
     let (mut pairs, mut vindicated, mut only_dc) = (0, 0, 0);
-    for seed in 0..how_many() {
-        let trace = random_trace(6 << 40 | seed, 40);
+    let trials = Trials::new(6, TRACES);
+    for trial in &trials {
+        let trace = some_trace(&mut trial.rng(), 40);
         for (pair, by_wcp) in unordered(&trace) {
             pairs += 1;
             let Some(witness) = witness(&trace, pair[0], pair[1]) else {
@@ -189,45 +196,47 @@ fn every_witness_can_happen() {
             vindicated += 1;
             only_dc += usize::from(!by_wcp);
             if let Some(flaw) = flaw(&trace, pair, &witness) {
-                panic!(
-                    "seed {seed}, {pair:?} by {witness:?}: {flaw}\n{}",
-                    shown(&trace)
-                );
+                panic!("{pair:?} by {witness:?}: {flaw}\n{}", trace);
             }
         }
     }
     println!("{vindicated} of {pairs} pairs vindicated, {only_dc} of them ordered by WCP");
-    assert!(0 < only_dc && only_dc < vindicated && vindicated < pairs);
+    trials.expect(
+        0 < only_dc && only_dc < vindicated && vindicated < pairs,
+        format!("{vindicated} of {pairs}, {only_dc}"),
+    );
 }
 
 #[test]
 fn nearly_every_dc_race_that_is_one_is_vindicated() {
     // Those that are not: a section is closed although it could have been left out, and the like.
     let (mut true_races, mut vindicated) = (0, 0);
-    for seed in 0..how_many() / 4 {
-        let trace = random_trace(7 << 40 | seed, 16);
+    let trials = Trials::new(7, TRACES).divided_by(4);
+    for trial in &trials {
+        let trace = some_trace(&mut trial.rng(), 16);
         let races = by_brute_force(&trace.events).races;
         for ([a, b], _) in unordered(&trace) {
             let found = witness(&trace, a, b).is_some();
-            assert!(!found || races.contains(&(a, b)), "{}", shown(&trace));
+            assert!(!found || races.contains(&(a, b)), "{}", trace);
             true_races += u32::from(races.contains(&(a, b)));
             vindicated += u32::from(found);
         }
     }
     println!("{vindicated} of {true_races} DC races that can happen were vindicated");
-    assert!(
+    trials.expect(
         vindicated * 1000 >= true_races * 998,
-        "{vindicated} of {true_races}"
+        format!("{vindicated} of {true_races}"),
     );
 }
 
 #[test]
 fn witnesses_can_happen_whatever_the_window() {
     let (mut pairs, mut vindicated) = (0, 0);
-    for seed in 0..how_many() / 100 {
-        let trace = random_trace(8 << 40 | seed, 1500);
+    let trials = Trials::new(8, TRACES).divided_by(100);
+    for trial in &trials {
+        let mut rng = trial.rng();
+        let trace = some_trace(&mut rng, 1500);
         let vindicator = Vindicator::new(&trace.events, &trace.names).unwrap();
-        let mut rng = fastrand::Rng::with_seed(seed);
         for _ in 0..200 {
             let first = rng.usize(..trace.events.len());
             let second = (first + rng.usize(1..200)).min(trace.events.len() - 1);
@@ -240,26 +249,23 @@ fn witnesses_can_happen_whatever_the_window() {
             };
             (pairs, vindicated) = (pairs + 1, vindicated + 1);
             if let Some(flaw) = flaw(&trace, pair, &witness) {
-                panic!(
-                    "seed {seed}, {pair:?} by {witness:?}: {flaw}\n{}",
-                    shown(&trace)
-                );
+                panic!("{pair:?} by {witness:?}: {flaw}\n{}", trace);
             }
         }
     }
     println!("{vindicated} of {pairs} pairs vindicated");
-    assert!(0 < vindicated && vindicated < pairs);
+    trials.expect(
+        0 < vindicated && vindicated < pairs,
+        format!("{vindicated} of {pairs}"),
+    );
 }
 
 #[test]
 fn what_m2_says_about_dc_in_figure_1() {
-    let a = trace("0 acq l\n0 w x\n0 rel l\n1 acq l\n1 w x\n1 rel l\n1 r x");
+    let a = trace(FIGURE_1A);
     assert!(unordered(&a).is_empty());
     assert_eq!(witness(&a, 2, 7), None);
-    let b = trace(
-        "0 acq k\n0 w x\n0 w y\n0 rel k\n1 acq k\n1 acq l\n1 w z\n1 rel l\n1 w y\n1 rel k\n\
-         2 acq l\n2 r z\n2 rel l\n2 w x",
-    );
+    let b = trace(FIGURE_1B);
     assert_eq!(unordered(&b), [([2, 14], false)]);
     assert_eq!(witness(&b, 2, 14), None);
     // It is a race, though.
@@ -270,8 +276,8 @@ fn what_m2_says_about_dc_in_figure_1() {
 fn a_race_that_wcp_misses_and_dc_finds() {
     // Strand 1 takes m after strand 0, but does nothing there that would mind coming first.
     let trace = trace(
-        "0 w x\n0 acq m\n0 rel m\n1 acq m\n1 rel m\n1 acq n\n1 w z\n1 rel n\n\
-         2 acq n\n2 r z\n2 rel n\n2 w x",
+        "T0 w(x); T0 acq(m); T0 rel(m); T1 acq(m); T1 rel(m); T1 acq(n); T1 w(z);
+        T1 rel(n); T2 acq(n); T2 r(z); T2 rel(n); T2 w(x)",
     );
     assert_eq!(unordered(&trace), [([1, 12], false)]);
     let expected = vec![4, 5, 6, 7, 8, 9, 10, 11, 1, 12];
@@ -281,7 +287,7 @@ fn a_race_that_wcp_misses_and_dc_finds() {
 #[test]
 fn dc_alone_is_not_enough() {
     // Both accesses are unordered, but each read of the other's flag would see something else.
-    let trace = trace("0 w x\n0 w f\n1 r f\n1 w x");
+    let trace = trace("T0 w(x); T0 w(f); T1 r(f); T1 w(x)");
     assert_eq!(unordered(&trace), [([1, 4], true), ([2, 3], true)]);
     assert_eq!(witness(&trace, 1, 4), None);
     assert_eq!(witness(&trace, 2, 3), Some(vec![1, 2, 3]));
@@ -290,7 +296,8 @@ fn dc_alone_is_not_enough() {
 #[test]
 fn readers_of_a_lock_keep_writers_out() {
     let trace = trace(
-        "0 w x\n0 acq l\n0 rel l\n1 acq l\n1 rel l\n2 sacq l\n2 w x\n2 srel l\n3 acq l\n3 w x\n3 rel l",
+        "T0 w(x); T0 acq(l); T0 rel(l); T1 acq(l); T1 rel(l); T2 racq(l); T2 w(x);
+        T2 rrel(l); T3 acq(l); T3 w(x); T3 rel(l)",
     );
     // The reader needs the writer before it, and may keep the lock; the later writer may not have it.
     assert_eq!(witness(&trace, 1, 7), Some(vec![4, 5, 6, 1, 7]));
@@ -299,7 +306,7 @@ fn readers_of_a_lock_keep_writers_out() {
 
 #[test]
 fn pairs_that_are_none_have_no_witness() {
-    let trace = trace("0 w x\n0 w x\n1 r x\n2 r x\n1 w y");
+    let trace = trace("T0 w(x); T0 w(x); T1 r(x); T2 r(x); T1 w(y)");
     for (one, other) in [(1, 2), (3, 4), (1, 5), (0, 1), (1, 6), (7, 9), (1, 1)] {
         assert_eq!(witness(&trace, one, other), None, "{one} {other}");
     }
@@ -332,9 +339,10 @@ fn completed(mut trace: Execution) -> Execution {
 fn if_wcp_finds_a_race_there_is_one_or_a_deadlock() {
     // Of traces in which happens-before finds nothing.
     let (mut races, mut deadlocks) = (0, 0);
-    for seed in 0..4 * how_many() {
-        let trace = completed(random_trace(9 << 40 | seed, 20));
-        let happens_before = Orders::new(&trace.events).happens_before();
+    let trials = Trials::new(9, TRACES).times(4);
+    for trial in &trials {
+        let trace = completed(some_trace(&mut trial.rng(), 20));
+        let happens_before = PartialOrders::new(&trace.events).happens_before();
         let found = unordered(&trace);
         let by_hb = |pair: [EventNumber; 2]| {
             !happens_before.has(pair[0] as usize - 1, pair[1] as usize - 1)
@@ -345,9 +353,9 @@ fn if_wcp_finds_a_race_there_is_one_or_a_deadlock() {
             races += u32::from(!truth.races.is_empty());
             deadlocks += u32::from(truth.races.is_empty());
             let something = !truth.races.is_empty() || truth.deadlock;
-            assert!(something, "seed {seed}: {found:?}\n{}", shown(&trace));
+            assert!(something, "{found:?}\n{}", trace);
         }
     }
     println!("{races} with races, {deadlocks} with a deadlock only");
-    assert!(races > 0);
+    trials.expect(races > 0, races);
 }

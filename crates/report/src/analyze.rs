@@ -1,7 +1,10 @@
 //! What is known about a recorded run after `deadheat analyze`: one report an engine.
 
+use std::sync::Arc;
+
+use deadheat_explain::{Judgement, Verified};
 use deadheat_model::{EventNumber, Names, Race, RacingAccess, Site, Witness};
-use deadheat_offline::{Analysis, Method};
+use deadheat_offline::{Engine, Worth};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -13,7 +16,7 @@ pub const MAX_SPELT: u64 = 100_000;
 
 /// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
 #[derive(Clone, Serialize)]
-pub struct AnalyzeReport<'t> {
+pub struct AnalyzeReport {
     /// The engine.
     pub engine: &'static str,
     /// How many events the trace has.
@@ -21,7 +24,7 @@ pub struct AnalyzeReport<'t> {
     /// How many threads.
     pub threads: u64,
     /// What races, in the order of the second accesses.
-    pub races: Vec<PredictedReport<'t>>,
+    pub races: Vec<PredictedReport>,
     /// What may race or not.
     pub undecided: Vec<PairReport>,
     /// Whether `races` are all that any correct reordering of the trace shows.
@@ -34,9 +37,9 @@ pub struct AnalyzeReport<'t> {
     pub counts_exact: bool,
     /// How long it took.
     pub seconds: f64,
-    /// The engine.
+    /// What the races are worth.
     #[serde(skip)]
-    pub method: Method,
+    pub worth: Worth,
 }
 
 /// Two accesses.
@@ -70,13 +73,13 @@ pub struct AccessInTrace {
 
 /// A race, and what shows it.
 #[derive(Clone, Serialize)]
-pub struct PredictedReport<'t> {
+pub struct PredictedReport {
     /// The two accesses.
     #[serde(flatten)]
     pub pair: PairReport,
     /// A reordering that ends with both.
     #[serde(flatten)]
-    pub witness: Option<WitnessReport<'t>>,
+    pub witness: Option<WitnessReport>,
     /// Whether the checker of witnesses has accepted it.
     pub verified: bool,
 }
@@ -84,11 +87,11 @@ pub struct PredictedReport<'t> {
 /// A reordering that ends with two accesses; serialises to the fields `witness` and, if it is long,
 /// `witness_prefix`.
 #[derive(Clone)]
-pub struct WitnessReport<'t> {
+pub struct WitnessReport {
     /// In short.
-    pub witness: Witness,
+    pub witness: Verified<Witness>,
     /// How to spell it.
-    pub spelling: &'t Spelling<'t>,
+    pub spelling: Arc<Spelling>,
 }
 
 /// What a trace is called by, and how long it is.
@@ -99,46 +102,51 @@ pub struct AboutTrace<'t> {
     /// How many events it has.
     pub events: u64,
     /// Spells its witnesses; without it they are left out.
-    pub spelling: Option<&'t Spelling<'t>>,
+    pub spelling: Option<&'t Arc<Spelling>>,
 }
 
-impl<'t> AnalyzeReport<'t> {
-    /// Puts together what an engine says. Every witness in the analysis must have been accepted by the
-    /// checker; `searched` tells whether what is undecided was searched for exactly.
+impl AnalyzeReport {
+    /// Whether what it lists are races, not mere suspicions.
+    pub fn is_race(&self) -> bool {
+        self.worth != Worth::Suspects
+    }
+
+    /// Puts together what an engine says; `searched` tells whether what is undecided was searched for
+    /// exactly.
     pub fn new(
-        method: Method,
-        trace: AboutTrace<'t>,
-        analysis: Analysis,
+        engine: &Engine,
+        trace: AboutTrace<'_>,
+        judgement: Judgement,
         searched: bool,
         seconds: f64,
-    ) -> AnalyzeReport<'t> {
-        let mut report = AnalyzeReport {
-            engine: method.name(),
-            events: trace.events,
-            threads: trace.names.strands.len() as u64,
-            races: Vec::new(),
-            undecided: Vec::new(),
-            // The others find what their order does not exclude, which is never all.
-            complete: analysis.complete && method == Method::M2,
-            guarantee: String::new(),
-            variables: analysis.locations.len() as u64,
-            counts_exact: analysis.counted,
-            seconds,
-            method,
-        };
-        let undecided = analysis.undecided.iter();
-        report.undecided = undecided.map(|race| pair(race, trace.names)).collect();
-        let races = analysis.races.into_iter().map(|predicted| {
-            let witness = predicted.witness.zip(trace.spelling);
-            let witness = witness.map(|(witness, spelling)| WitnessReport { witness, spelling });
+    ) -> AnalyzeReport {
+        let Judgement { races, rest, .. } = judgement;
+        let races = races.into_iter().map(|shown| {
+            let witness = shown.witness.zip(trace.spelling);
             PredictedReport {
-                pair: pair(&predicted.race, trace.names),
+                pair: pair(&shown.race, trace.names),
                 verified: witness.is_some(),
-                witness,
+                witness: witness.map(|(witness, spelling)| WitnessReport {
+                    witness,
+                    spelling: spelling.clone(),
+                }),
             }
         });
-        report.races = races.collect();
-        report.guarantee = analyze_guarantee::sentence(&report, analysis.kept_orders, searched);
+        let undecided = rest.undecided.iter();
+        let mut report = AnalyzeReport {
+            engine: engine.name,
+            events: trace.events,
+            threads: trace.names.strands.len() as u64,
+            races: races.collect(),
+            undecided: undecided.map(|race| pair(race, trace.names)).collect(),
+            complete: rest.exhaustive,
+            guarantee: String::new(),
+            variables: rest.racy.len() as u64,
+            counts_exact: rest.counted,
+            seconds,
+            worth: engine.worth,
+        };
+        report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);
         report
     }
 }
@@ -149,28 +157,32 @@ pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
         thread: names.strand(access.strand).into_owned(),
         loc: names.site(access.site).into_owned(),
     };
-    let (one, other) = (race.first.site, race.second.site);
     PairReport {
-        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        kind: race.kind().to_string(),
         variable: names.location(race.location).into_owned(),
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
-        places: (one.min(other), one.max(other)),
+        places: race.places(),
     }
 }
 
-impl WitnessReport<'_> {
+impl WitnessReport {
     /// Whether it is given event by event.
     fn is_spelt_out(&self) -> bool {
         // A thread whose name another has too could not be named.
-        !self.spelling.names_tell() || self.spelling.length(&self.witness) <= MAX_SPELT
+        !self.spelling.names_tell() || self.spelling.length(self.proof()) <= MAX_SPELT
+    }
+
+    /// The witness, in short.
+    pub fn proof(&self) -> &Witness {
+        self.witness.proof()
     }
 }
 
-impl Serialize for WitnessReport<'_> {
+impl Serialize for WitnessReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let WitnessReport { witness, spelling } = self;
+        let (witness, spelling) = (self.proof(), &self.spelling);
         let mut map = serializer.serialize_map(None)?;
         if self.is_spelt_out() {
             let most = usize::try_from(spelling.length(witness)).unwrap_or(usize::MAX);
@@ -184,22 +196,22 @@ impl Serialize for WitnessReport<'_> {
 }
 
 /// The beginning of a long witness: as in the trace, of each thread up to some event.
-struct Prefix<'w>(&'w WitnessReport<'w>);
+struct Prefix<'w>(&'w WitnessReport);
 
 impl Serialize for Prefix<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("before", &self.0.witness.before)?;
+        map.serialize_entry("before", &self.0.proof().before)?;
         map.serialize_entry("upto", &Upto(self.0))?;
         map.end()
     }
 }
 
-struct Upto<'w>(&'w WitnessReport<'w>);
+struct Upto<'w>(&'w WitnessReport);
 
 impl Serialize for Upto<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let WitnessReport { witness, spelling } = self.0;
+        let (witness, spelling) = (self.0.proof(), &self.0.spelling);
         let names = &spelling.trace().names;
         let upto = spelling.upto(witness);
         serializer.collect_map(upto.map(|(strand, number)| (names.strand(strand), number)))
@@ -208,7 +220,9 @@ impl Serialize for Upto<'_> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{AccessKind, Event, Execution, Location, Op, Strand};
+    use deadheat_model::{AccessKind, Event, Execution, Findings, Location, Op, Strand};
+    use deadheat_offline::threads::{dc, hb};
+    use deadheat_offline::{ENGINES, m2};
 
     use super::*;
 
@@ -242,29 +256,24 @@ mod tests {
         }
     }
 
-    fn of(
-        method: Method,
-        trace: &Execution,
-        analysis: Analysis,
-        searched: bool,
-    ) -> AnalyzeReport<'_> {
+    fn of(engine: &Engine, trace: &Execution, found: Findings, searched: bool) -> AnalyzeReport {
         let about = AboutTrace {
             names: &trace.names,
             events: trace.events.len() as u64,
             spelling: None,
         };
-        AnalyzeReport::new(method, about, analysis, searched, 0.5)
+        AnalyzeReport::new(engine, about, Judgement::unproven(found), searched, 0.5)
     }
 
     #[test]
     fn what_is_undecided_is_no_race_and_said() {
         let trace = trace();
-        let undecided = Analysis {
+        let undecided = Findings {
             undecided: vec![race(3)],
             counted: true,
-            ..Analysis::default()
+            ..Findings::default()
         };
-        let report = of(Method::M2, &trace, undecided.clone(), false);
+        let report = of(&m2::ENGINE, &trace, undecided.clone(), false);
         assert!(report.races.is_empty() && !report.complete);
         assert_eq!(
             report.text("run.std", 20),
@@ -274,20 +283,20 @@ mod tests {
              run.std: no race found; 1 pair of places could not be decided (--complete decides them \
              by exact search)\n"
         );
-        let report = of(Method::M2, &trace, undecided.clone(), true);
+        let report = of(&m2::ENGINE, &trace, undecided.clone(), true);
         assert!(
             report.guarantee.contains("raise --budget-time"),
             "{}",
             report.guarantee
         );
-        let kept = Analysis {
+        let kept = Findings {
             kept_orders: true,
             ..undecided.clone()
         };
-        let report = of(Method::M2, &trace, kept, false);
+        let report = of(&m2::ENGINE, &trace, kept, false);
         assert!(report.guarantee.contains("could not be decided"));
         assert!(report.guarantee.contains("orders of semaphores"));
-        let report = of(Method::Dc, &trace, undecided, false);
+        let report = of(&dc::ENGINE, &trace, undecided, false);
         assert!(
             report
                 .guarantee
@@ -298,33 +307,31 @@ mod tests {
     #[test]
     fn counts_that_are_not_exact_are_lower_bounds() {
         let trace = trace();
-        let analysis = |counted| Analysis {
-            races: vec![deadheat_offline::Predicted {
-                race: race(3),
-                witness: None,
-            }],
+        let found = |counted| Findings {
             counted,
-            ..Analysis::default()
+            ..Findings::listed(vec![race(3)], true, 2)
         };
-        let report = of(Method::Hb, &trace, analysis(true), false);
+        let report = of(&hb::ENGINE, &trace, found(true), false);
         let text = report.text("run.std", 20);
         assert!(text.contains("\n  3 pairs of events at these places\n"));
-        let report = of(Method::Hb, &trace, analysis(false), false);
+        let report = of(&hb::ENGINE, &trace, found(false), false);
         let text = report.text("run.std", 20);
         assert!(text.contains("\n  at least 3 pairs of events at these places\n"));
     }
 
     #[test]
-    fn only_m2_is_ever_complete() {
+    fn every_engine_has_a_sentence_for_races_and_for_none() {
         let trace = trace();
-        for method in Method::ALL {
-            let analysis = Analysis {
-                complete: true,
-                counted: true,
-                ..Analysis::default()
-            };
-            let report = of(method, &trace, analysis, false);
-            assert_eq!(report.complete, method == Method::M2, "{}", method.name());
+        for engine in ENGINES {
+            let clean = of(engine, &trace, Findings::listed(vec![], true, 2), false);
+            let racy = of(
+                engine,
+                &trace,
+                Findings::listed(vec![race(1)], true, 2),
+                false,
+            );
+            assert!(!clean.guarantee.is_empty() && !racy.guarantee.is_empty());
+            assert_ne!(clean.guarantee, racy.guarantee, "{}", engine.name);
         }
     }
 }

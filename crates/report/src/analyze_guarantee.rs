@@ -1,50 +1,81 @@
-//! The sentence that says what an analysis of a trace proves, and no more.
+//! The sentence that says what an analysis of a trace proves, and no more. It follows from what the
+//! engine's races are worth.
 
-use deadheat_offline::Method;
+use deadheat_model::Findings;
+use deadheat_offline::{Worth, m2};
 
 use crate::analyze::AnalyzeReport;
-use crate::guarantee::{counted, grouped};
+use crate::style::{counted, grouped};
 
-/// What is proven by an engine's findings. `kept_orders`: some orders were kept as recorded.
-/// `searched`: what is undecided was searched for exactly, within a budget.
-pub(crate) fn sentence(report: &AnalyzeReport, kept_orders: bool, searched: bool) -> String {
+/// What is proven by an engine's findings. `searched`: what is undecided was searched for exactly,
+/// within a budget.
+pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
     let none = report.races.is_empty();
-    match report.method {
-        Method::M2 => of_m2(report, kept_orders, searched),
-        Method::Dc => of_dc(report),
-        Method::Hb | Method::FastTrack if none => {
-            "no race under happens-before in this schedule; `--engine m2` predicts those of others"
+    let engine = report.engine;
+    let predicts = predicts();
+    match report.worth {
+        Worth::Exact if findings.judged < report.events => format!(
+            "{} in the first {} of {}; the rest was not judged, its graph is too large",
+            if none { "no race" } else { "these races" },
+            grouped(findings.judged),
+            counted(report.events, "event")
+        ),
+        Worth::Exact if none && findings.exhaustive => {
+            "no two accesses of this trace race, under any schedule of its tasks".to_string()
+        }
+        Worth::Exact if findings.exhaustive => {
+            "nothing orders the accesses shown, under any schedule; no other location of this trace \
+             races"
                 .to_string()
         }
-        Method::Hb | Method::FastTrack => {
+        Worth::Exact if none => format!(
+            "no race in the order that sections took in this trace; {predicts} those of others"
+        ),
+        Worth::Exact => format!(
+            "nothing orders the accesses shown in this trace; {predicts} what other orders of \
+             sections do"
+        ),
+        Worth::AllAreDecided => of_prediction(report, findings, searched),
+        Worth::AllAreShown => of_suspicion(report),
+        Worth::FirstIsReal if none => {
+            format!("no race under happens-before in this schedule; {predicts} those of others")
+        }
+        Worth::FirstIsReal => {
             "the first race can happen; later ones may be consequences of it".to_string()
         }
-        Method::Shb if none => "no race under schedulable happens-before in this schedule; \
-                                `--engine m2` predicts those of others"
-            .to_string(),
-        Method::Shb => {
-            "every race shown can happen, if reads decide control flow alike; `--engine m2` predicts \
-             those of other schedules"
-                .to_string()
+        Worth::AllAreReal if none => format!(
+            "no race under schedulable happens-before in this schedule; {predicts} those of others"
+        ),
+        Worth::AllAreReal => format!(
+            "every race shown can happen, if reads decide control flow alike; {predicts} those of \
+             other schedules"
+        ),
+        Worth::FirstIsRealOrDeadlock if none => {
+            format!("no race that {engine} predicts from this schedule; {predicts} more")
         }
-        Method::Wcp if none => {
-            "no race that wcp predicts from this schedule; `--engine m2` predicts more".to_string()
-        }
-        Method::Wcp => "the first race can happen, or else a deadlock can; later ones may be \
-                        consequences of it"
+        Worth::FirstIsRealOrDeadlock => "the first race can happen, or else a deadlock can; later \
+                                         ones may be consequences of it"
             .to_string(),
-        Method::Eraser if none => "no shared variable lacks a common lock in this schedule; that \
-                                   proves nothing about races, `--engine m2` predicts them"
-            .to_string(),
-        Method::Eraser => "lack of a common lock, not necessarily a race; `--engine m2` tells which \
-                           can happen"
-            .to_string(),
+        Worth::Suspects if none => format!(
+            "no shared variable lacks a common lock in this schedule; that proves nothing about \
+             races, {predicts} them"
+        ),
+        Worth::Suspects => format!(
+            "lack of a common lock, not necessarily a race; `--engine {}` tells which can happen",
+            m2::ENGINE.name
+        ),
     }
 }
 
-fn of_m2(report: &AnalyzeReport, kept_orders: bool, searched: bool) -> String {
+/// Who finds what an engine leaves out.
+fn predicts() -> String {
+    format!("`--engine {}` predicts", m2::ENGINE.name)
+}
+
+fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
     let of = format!(
-        "m2, {}, {}",
+        "{}, {}, {}",
+        report.engine,
         counted(report.threads, "thread"),
         counted(report.events, "event")
     );
@@ -67,22 +98,22 @@ fn of_m2(report: &AnalyzeReport, kept_orders: bool, searched: bool) -> String {
         false => "--complete decides them by exact search",
     };
     match report.undecided.len() as u64 {
-        0 if kept_orders => {}
+        0 if findings.kept_orders => {}
         0 => sentence += "; not all pairs were tried, there may be more",
         n => sentence += &format!("; {} could not be decided ({how})", pairs_of_places(n)),
     }
-    if kept_orders {
-        sentence += "; the recorded orders of semaphores, flags, atomics and readers' locks were \
+    if findings.kept_orders {
+        sentence += "; the recorded orders of semaphores, events, atomics and readers' locks were \
                      kept, so races behind them are not excluded";
     }
     sentence
 }
 
-fn of_dc(report: &AnalyzeReport) -> String {
-    let more = "`--engine m2` predicts more";
+fn of_suspicion(report: &AnalyzeReport) -> String {
+    let more = format!("{} more", predicts());
     let shown = match report.races.is_empty() {
-        true => "no race that dc can show from this schedule",
-        false => "every race shown can happen",
+        true => format!("no race that {} can show from this schedule", report.engine),
+        false => "every race shown can happen".to_string(),
     };
     match report.undecided.len() as u64 {
         0 => format!("{shown}; {more}"),

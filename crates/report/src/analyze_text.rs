@@ -4,15 +4,12 @@
 use std::fmt::Write;
 
 use deadheat_model::{EventNumber, Strand};
-use deadheat_offline::Method;
+use deadheat_offline::Worth;
 
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, PredictedReport, WitnessReport};
-use crate::guarantee::{counted, grouped};
-
-pub(crate) const RED: &str = "\x1b[1;31m";
-pub(crate) const YELLOW: &str = "\x1b[1;33m";
-pub(crate) const BOLD: &str = "\x1b[1m";
-pub(crate) const PLAIN: &str = "\x1b[0m";
+use crate::style::{
+    BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, length, padded, time,
+};
 
 /// How many events of a witness are shown: its last.
 const SHOWN_EVENTS: usize = 14;
@@ -26,7 +23,7 @@ const WIDTH: usize = 96;
 /// How long a name may be before it is cut.
 pub(crate) const MAX_NAME: usize = 100;
 
-impl AnalyzeReport<'_> {
+impl AnalyzeReport {
     /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
     /// strips the colours where they do not belong.
     pub fn text(&self, path: &str, most: usize) -> String {
@@ -65,8 +62,8 @@ impl AnalyzeReport<'_> {
 
     /// `2 races on 1 variable, 3 undecided`.
     fn found(&self) -> String {
-        let what = match self.method {
-            Method::Eraser => "suspect",
+        let what = match self.worth {
+            Worth::Suspects => "suspect",
             _ => "race",
         };
         let mut found = match self.races.len() as u64 {
@@ -89,8 +86,8 @@ impl AnalyzeReport<'_> {
 
     fn race(&self, number: usize, race: &PredictedReport) -> String {
         let pair = &race.pair;
-        let what = match self.method {
-            Method::Eraser => format!("{YELLOW}suspect"),
+        let what = match self.worth {
+            Worth::Suspects => format!("{YELLOW}suspect"),
             _ => format!("{RED}race"),
         };
         let mut text = format!(
@@ -104,7 +101,7 @@ impl AnalyzeReport<'_> {
             text += &format!("  {}   (event {event})\n", padded(end, width));
         }
         if let Some(witness) = &race.witness {
-            let all = witness.spelling.length(&witness.witness);
+            let all = witness.spelling.length(witness.proof());
             text += &format!(
                 "  shown by a reordering of {} (verified):\n",
                 counted(all, "event")
@@ -152,16 +149,14 @@ pub(crate) fn one_line(pair: &PairReport) -> String {
 /// The end of a witness, a column for each thread.
 fn drawn(witness: &WitnessReport, all: u64) -> String {
     let trace = witness.spelling.trace();
-    let end = witness.spelling.end(&witness.witness, SHOWN_EVENTS);
+    let end = witness.spelling.end(witness.proof(), SHOWN_EVENTS);
     let racing = end.len().saturating_sub(2);
     let events = end.iter().filter_map(|&number| trace.event(number));
     let events: Vec<(Strand, String)> = (0..)
         .zip(events)
         .map(|(index, event)| {
-            let names = &trace.names;
-            let op = event.op();
             let mark = if index >= racing { "  <--" } else { "" };
-            let action = cut(&names.action(op).to_string(), 30);
+            let action = cut(&trace.names.action(event.op()).to_string(), 30);
             (event.strand(), action + mark)
         })
         .collect();
@@ -207,66 +202,4 @@ fn drawn(witness: &WitnessReport, all: u64) -> String {
         text += &format!("      {}{action}\n", " ".repeat(indent));
     }
     text
-}
-
-/// A time, in seconds or, if short, thousandths.
-pub(crate) fn time(seconds: f64) -> String {
-    match seconds < 1.0 {
-        true => format!("{:.1} ms", seconds * 1000.0),
-        false => format!("{seconds:.2} s"),
-    }
-}
-
-fn length(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// A text with spaces behind it.
-pub(crate) fn padded(text: &str, width: usize) -> String {
-    let missing = width.saturating_sub(length(text));
-    text.to_string() + &" ".repeat(missing)
-}
-
-/// A name fit for a terminal, its end cut off if it is long.
-pub fn cut(name: &str, most: usize) -> String {
-    let name = harmless(name);
-    match length(&name) > most {
-        true => {
-            name.chars()
-                .take(most.saturating_sub(1))
-                .collect::<String>()
-                + "…"
-        }
-        false => name,
-    }
-}
-
-/// A place fit for a terminal, its beginning cut off if it is long: a line number stands at the end.
-fn cut_front(name: &str, most: usize) -> String {
-    let name = harmless(name);
-    let all = length(&name);
-    match all > most {
-        true => "…".to_string() + &name.chars().skip(all + 1 - most).collect::<String>(),
-        false => name,
-    }
-}
-
-/// A name whose control characters, which a terminal would obey, are replaced.
-fn harmless(name: &str) -> String {
-    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(harmless).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_are_cut_where_they_say_least() {
-        assert_eq!(cut("counter", 7), "counter");
-        assert_eq!(cut("counters", 7), "counte…");
-        assert_eq!(cut_front("src/main.rs:120", 8), "….rs:120");
-        assert_eq!(cut_front("main:120", 8), "main:120");
-        assert_eq!(cut("ä\u{1b}[31mx", 20), "ä\u{fffd}[31mx");
-    }
 }

@@ -7,13 +7,14 @@ use deadheat_lang::{
     WaitsFor,
 };
 use deadheat_model::{
-    AccessKind, Construct, Event, Names, Op, Race, RacingAccess, Site, SourcePosition, Strand,
+    AccessKind, Construct, Event, Findings, Names, Op, Race, RaceKind, RacingAccess, Site,
+    SourcePosition, Strand,
 };
+use deadheat_offline::Engine;
 use deadheat_offline::orders::{OrderAccess, OrderRace, Orders};
-use deadheat_offline::{Engine, Findings};
 use serde::Serialize;
 
-use crate::guarantee;
+use crate::check_guarantee;
 
 /// How long the name of a task may be before it is shortened.
 const MAX_NAME: usize = 60;
@@ -196,13 +197,13 @@ impl CheckReport {
         program: impl Into<String>,
         constructs: &[Construct],
         run: &Run,
-        engine: Engine,
+        engine: &Engine,
         findings: &Findings,
         orders: Option<&Orders>,
         exploration: Option<&Exploration>,
     ) -> CheckReport {
         let tables = &run.execution.names;
-        let races = findings.races.iter();
+        let races = findings.races.iter().map(|finding| &finding.race);
         let names = StrandNames::of_tables(tables);
         let races: Vec<RaceReport> = match orders {
             None => races.map(|race| race_report(race, tables)).collect(),
@@ -252,16 +253,16 @@ impl CheckReport {
         let mut report = CheckReport {
             program: program.into(),
             constructs: constructs.iter().map(|c| c.word()).collect(),
-            engine: engine.name(),
+            engine: engine.name,
             races,
-            races_complete: findings.complete,
+            races_complete: findings.all_listed,
             tasks: tables.strands.len() as u64 - 1,
             joins: count(&|event| {
                 matches!(event.op(), Op::FinishEnd(_) | Op::Get(_) | Op::Join(_))
             }),
             accesses: count(&|event| event.access().is_some()),
             events: run.execution.events.len(),
-            judged_events: findings.judged,
+            judged_events: findings.judged as usize,
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
@@ -272,8 +273,29 @@ impl CheckReport {
             explored,
             guarantee: String::new(),
         };
-        report.guarantee = guarantee::sentence(&report, constructs, run);
+        report.guarantee = check_guarantee::sentence(&report, constructs, run);
         report
+    }
+
+    /// Whether the run or some explored schedule ends in a deadlock.
+    pub fn has_deadlock(&self) -> bool {
+        let explored = self.explored.as_ref();
+        self.deadlock.is_some() || explored.is_some_and(|explored| explored.deadlock_possible)
+    }
+
+    /// Whether the run or some explored schedule ends with an error.
+    pub fn has_error(&self) -> bool {
+        let explored = self.explored.as_ref();
+        self.error.is_some() || explored.is_some_and(|explored| explored.error_possible)
+    }
+
+    /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,
+    /// the orders of sections.
+    pub fn is_incomplete(&self) -> bool {
+        let explored = self.explored.as_ref().map(|explored| explored.complete);
+        let orders = self.orders.map(|orders| orders.complete);
+        let judged = self.judged_events == self.events && self.races_complete;
+        !judged || explored == Some(false) || orders == Some(false)
     }
 
     /// Whether a race was found, in the run or in some other schedule.
@@ -371,7 +393,7 @@ impl<'t> StrandNames<'t> {
         };
         RaceReport {
             location: race.location.to_string(),
-            kind: format!("{}-{}", race.first.kind, race.second.kind),
+            kind: RaceKind(race.first.kind, race.second.kind).to_string(),
             count: 1,
             first: access(&race.first),
             second: access(&race.second),
@@ -398,7 +420,7 @@ fn race_report(race: &Race, tables: &Names) -> RaceReport {
     };
     RaceReport {
         location: tables.location(race.location).to_string(),
-        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        kind: RaceKind(race.first.kind, race.second.kind).to_string(),
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
@@ -432,7 +454,7 @@ fn explored(exploration: &Exploration, tables: &Names) -> ExploredReport {
     };
     let races = exploration.races.iter().map(|race| ExploredRaceReport {
         location: race.location.to_string(),
-        kind: format!("{}-{}", race.first.kind, race.second.kind),
+        kind: RaceKind(race.first.kind, race.second.kind).to_string(),
         first: names.explored_access(&race.first),
         second: names.explored_access(&race.second),
         schedule: lines(&race.schedule),

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::Site;
-use deadheat_offline::{Method, Promise};
+use deadheat_offline::{ENGINES, Worth};
 
 use crate::analyze::{AnalyzeReport, PairReport};
-use crate::analyze_text::{BOLD, PLAIN, RED, one_line, padded, time};
-use crate::guarantee::{counted, grouped, listed};
+use crate::analyze_text::one_line;
+use crate::style::{BOLD, PLAIN, RED, counted, grouped, listed, padded, time};
 
 /// How many races of a list are shown.
 const SHOWN: usize = 5;
@@ -19,7 +19,7 @@ type Places = (Site, Site);
 
 /// What several engines say about one trace.
 pub struct Comparison<'r> {
-    reports: &'r [AnalyzeReport<'r>],
+    reports: &'r [AnalyzeReport],
     /// Races that can happen: a report of each, and who has it.
     real: BTreeMap<Places, (&'r PairReport, Vec<&'static str>)>,
     /// The races with witnesses.
@@ -30,14 +30,13 @@ pub struct Comparison<'r> {
 
 impl<'r> Comparison<'r> {
     /// Compares reports on one trace.
-    pub fn new(reports: &'r [AnalyzeReport<'r>]) -> Comparison<'r> {
+    pub fn new(reports: &'r [AnalyzeReport]) -> Comparison<'r> {
         let mut real: BTreeMap<Places, (&PairReport, Vec<&str>)> = BTreeMap::new();
         let mut confirmed = BTreeSet::new();
         for report in reports {
-            let promise = report.method.promise();
             for race in &report.races {
                 let places = race.pair.places;
-                if matches!(promise, Promise::AllAreReal | Promise::AllAreShown) {
+                if report.worth.is_real() {
                     let (_, engines) = real.entry(places).or_insert((&race.pair, Vec::new()));
                     if !engines.contains(&report.engine) {
                         engines.push(report.engine);
@@ -48,12 +47,11 @@ impl<'r> Comparison<'r> {
                 }
             }
         }
-        let mut methods = reports.iter().map(|report| report.method);
         Comparison {
             reports,
             real,
             confirmed,
-            confirms: methods.any(|method| method.promise() == Promise::AllAreShown),
+            confirms: reports.iter().any(|report| report.worth.is_shown()),
         }
     }
 
@@ -66,10 +64,7 @@ impl<'r> Comparison<'r> {
 
     /// The races of a report without witnesses that no other has shown; nothing if none was asked to.
     pub fn not_confirmed(&self, report: &AnalyzeReport) -> Option<Vec<Places>> {
-        let doubtful = matches!(
-            report.method.promise(),
-            Promise::FirstIsReal | Promise::None
-        );
+        let doubtful = !report.worth.is_real() && report.worth != Worth::Exact;
         let own: BTreeSet<Places> = report.races.iter().map(|race| race.pair.places).collect();
         (doubtful && self.confirms).then(|| own.difference(&self.confirmed).copied().collect())
     }
@@ -103,7 +98,7 @@ impl<'r> Comparison<'r> {
                 pairs.find(|pair| pair.places == places).map(one_line)
             });
         }
-        if let Some(strongest) = self.reports.iter().max_by_key(|r| strength(r.method)) {
+        if let Some(strongest) = self.reports.iter().max_by_key(|r| strength(r)) {
             let engine = strongest.engine;
             text += &format!("{path}, by {engine}: {}\n", strongest.guarantee);
         }
@@ -129,9 +124,9 @@ impl<'r> Comparison<'r> {
                 number(self.missed(report).len()),
             ];
             if undecided {
-                row.push(match report.method.promise() {
-                    Promise::AllAreShown => number(report.undecided.len()),
-                    _ => String::new(),
+                row.push(match report.worth.is_shown() {
+                    true => number(report.undecided.len()),
+                    false => String::new(),
                 });
             }
             if self.confirms {
@@ -192,14 +187,21 @@ fn verb(engines: &[&str], one: &'static str, many: &'static str) -> &'static str
 }
 
 /// The more it finds and shows, the stronger.
-fn strength(method: Method) -> u8 {
-    match method {
-        Method::M2 => 6,
-        Method::Dc => 5,
-        Method::Shb => 4,
-        Method::Wcp => 3,
-        Method::Hb => 2,
-        Method::FastTrack => 1,
-        Method::Eraser => 0,
-    }
+fn strength(report: &AnalyzeReport) -> (bool, bool, u8, usize) {
+    let worth = match report.worth {
+        Worth::Suspects => 0,
+        Worth::FirstIsReal => 1,
+        Worth::FirstIsRealOrDeadlock => 2,
+        Worth::AllAreReal => 3,
+        Worth::Exact => 4,
+        Worth::AllAreShown => 5,
+        Worth::AllAreDecided => 6,
+    };
+    let place = ENGINES
+        .iter()
+        .position(|engine| engine.name == report.engine);
+    // Of engines that are worth the same, the one to be preferred.
+    let place = ENGINES.len() - place.unwrap_or(ENGINES.len());
+    let exact = report.worth == Worth::Exact && report.complete;
+    (exact, report.complete, worth, place)
 }

@@ -7,12 +7,13 @@
 //! Cost: 4 bytes an event, once; a witness takes a binary search a strand, and what is spelt out.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use deadheat_model::{Event, EventNumber, Execution, Strand, Witness};
 
 /// Spells witnesses of a trace's races.
-pub struct Spelling<'t> {
-    trace: &'t Execution,
+pub struct Spelling {
+    trace: Arc<Execution>,
     /// Where in `numbers` a strand's events begin, by the strand's number; and the end.
     starts: Vec<usize>,
     /// The numbers of each strand's events; a trace that a witness is about has fewer than 2^32.
@@ -21,9 +22,9 @@ pub struct Spelling<'t> {
     names_tell: bool,
 }
 
-impl<'t> Spelling<'t> {
+impl Spelling {
     /// Takes a trace in.
-    pub fn new(trace: &'t Execution) -> Spelling<'t> {
+    pub fn new(trace: Arc<Execution>) -> Spelling {
         let strands = || trace.events.iter().map(|event| event.strand().index());
         let most = strands().max().map_or(0, |most| most + 1);
         let mut starts = vec![0; most + 1];
@@ -41,6 +42,7 @@ impl<'t> Spelling<'t> {
         let all = most.max(trace.names.strands.len());
         let mut strands = (0..all).map(|strand| trace.names.strand(Strand(strand as u32)));
         let names_tell = strands.all(|name| names.insert(name));
+        drop(names);
         Spelling {
             trace,
             starts,
@@ -50,8 +52,8 @@ impl<'t> Spelling<'t> {
     }
 
     /// The trace.
-    pub fn trace(&self) -> &'t Execution {
-        self.trace
+    pub fn trace(&self) -> &Execution {
+        &self.trace
     }
 
     /// Whether the name of a strand says which it is.
@@ -60,7 +62,7 @@ impl<'t> Spelling<'t> {
     }
 
     /// An event of the trace.
-    pub fn event(&self, number: EventNumber) -> Option<&'t Event> {
+    pub fn event(&self, number: EventNumber) -> Option<&Event> {
         self.trace.event(number)
     }
 
@@ -127,7 +129,7 @@ mod tests {
                 upto: (0..strands).map(|_| rng.u64(0..all + 2)).collect(),
                 then: (0..rng.u64(0..5)).map(|_| rng.u64(1..all + 1)).collect(),
             };
-            let spelling = Spelling::new(&trace);
+            let spelling = Spelling::new(Arc::new(trace.clone()));
             let spelt: Vec<EventNumber> = trace.spell_out(&witness).collect();
             assert_eq!(spelling.length(&witness), spelt.len() as u64);
             for most in [0, 1, 3, 7, 100] {
@@ -149,11 +151,11 @@ mod tests {
             events: vec![event(0), event(1)],
             ..Execution::default()
         };
-        assert!(Spelling::new(&trace).names_tell());
+        assert!(Spelling::new(Arc::new(trace.clone())).names_tell());
         trace.names.strands = vec!["worker".to_string(), "worker".to_string()];
-        assert!(!Spelling::new(&trace).names_tell());
+        assert!(!Spelling::new(Arc::new(trace.clone())).names_tell());
         // Also of one that does nothing.
         trace.names.strands = ["a", "b", "b"].map(str::to_string).to_vec();
-        assert!(!Spelling::new(&trace).names_tell());
+        assert!(!Spelling::new(Arc::new(trace.clone())).names_tell());
     }
 }

@@ -4,8 +4,7 @@ use deadheat_explain::{Verdict, Verification};
 use deadheat_model::EventNumber;
 use serde::Serialize;
 
-use crate::analyze_text::{PLAIN, RED, cut};
-use crate::guarantee::{counted, grouped};
+use crate::style::{PLAIN, RED, counted, cut, grouped};
 
 /// What `deadheat verify` says about a report, in the order of its JSON.
 #[derive(Clone, Debug, Serialize)]

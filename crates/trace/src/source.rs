@@ -45,14 +45,18 @@ impl Format {
             .split(|&byte| byte == b'\n')
             .map(|line| line.trim_ascii());
         let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))?;
-        let std = Format::Text(TextFormat::Std);
-        first.contains(&b'|').then_some(std)
+        match first.iter().find(|&&byte| byte == b'|' || byte == b',')? {
+            b'|' => Some(Format::Text(TextFormat::Std)),
+            _ => Some(Format::Text(TextFormat::Csv)),
+        }
     }
 }
 
 /// A trace that can be read, as often as one likes.
 pub struct Source {
     kind: Kind,
+    /// What of the input could be read only once; it goes with the source.
+    _copy: Option<tempfile::TempPath>,
 }
 
 enum Kind {
@@ -78,7 +82,8 @@ pub struct Window<'a> {
     pub done: f64,
 }
 
-/// Opens a trace: the file's name says its format, and if it does not, its content.
+/// Opens a trace: the file's name says its format, and if it does not, its content. `-` is standard
+/// input; that, and whatever else can be read only once, is first copied to a temporary file.
 pub fn open(path: impl AsRef<Path>) -> Result<Source, TraceError> {
     let path = path.as_ref();
     let unreadable = |error| TraceError::File {
@@ -86,31 +91,61 @@ pub fn open(path: impl AsRef<Path>) -> Result<Source, TraceError> {
         path: path.into(),
         error,
     };
-    let file = File::open(path).map_err(unreadable)?;
-    let meta = file.metadata().map_err(unreadable)?;
-    if meta.is_dir() {
+    let stdin = path == Path::new("-");
+    let meta = match stdin {
+        true => None,
+        false => Some(fs::metadata(path).map_err(unreadable)?),
+    };
+    if meta.as_ref().is_some_and(|meta| meta.is_dir()) {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
-    let format = match Format::of_name(path) {
-        Some(format) => format,
-        None => {
-            let mut start = Vec::new();
-            let read = file.take(4096).read_to_end(&mut start);
-            read.map_err(unreadable)?;
-            let path = path.to_path_buf();
-            Format::of_content(&start).ok_or(TraceError::UnknownFormat { path })?
-        }
+    if meta.is_some_and(|meta| meta.is_file()) {
+        let kind = Kind::open(path, Format::of_name(path), path)?;
+        return Ok(Source { kind, _copy: None });
+    }
+    let mut copy = tempfile::NamedTempFile::new().map_err(unreadable)?;
+    let input: &mut dyn Read = match stdin {
+        true => &mut io::stdin(),
+        false => &mut File::open(path).map_err(unreadable)?,
     };
-    let kind = match format {
-        Format::Dht => Kind::Dht(dht::Reader::open(path)?),
-        Format::Text(format) => Kind::Text(TextFile {
-            format,
-            path: path.into(),
-            bytes: meta.len(),
-            known: OnceLock::new(),
-        }),
-    };
-    Ok(Source { kind })
+    io::copy(input, &mut copy).map_err(unreadable)?;
+    let kind = Kind::open(copy.path(), Format::of_name(path), path)?;
+    Ok(Source {
+        kind,
+        _copy: Some(copy.into_temp_path()),
+    })
+}
+
+impl Kind {
+    /// Opens a regular file; `shown` is what it is called in errors.
+    fn open(path: &Path, format: Option<Format>, shown: &Path) -> Result<Kind, TraceError> {
+        let unreadable = |error| TraceError::File {
+            doing: "read",
+            path: shown.into(),
+            error,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let bytes = file.metadata().map_err(unreadable)?.len();
+        let format = match format {
+            Some(format) => format,
+            None => {
+                let mut start = Vec::new();
+                let read = file.take(4096).read_to_end(&mut start);
+                read.map_err(unreadable)?;
+                let path = shown.to_path_buf();
+                Format::of_content(&start).ok_or(TraceError::UnknownFormat { path })?
+            }
+        };
+        Ok(match format {
+            Format::Dht => Kind::Dht(dht::Reader::open(path)?),
+            Format::Text(format) => Kind::Text(TextFile {
+                format,
+                path: path.into(),
+                bytes,
+                known: OnceLock::new(),
+            }),
+        })
+    }
 }
 
 impl Source {

@@ -7,9 +7,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use common::{any_trace, from_dht, from_text, in_words, to_dht, to_text};
+use common::{from_dht, from_text, in_words, to_dht, to_text};
 use deadheat_model::words::Table;
 use deadheat_model::{Event, Execution, Location, Op, Site, Strand};
+use deadheat_testing::traces::any_trace;
 use deadheat_trace::dht::{Reader, Writer};
 use deadheat_trace::text::TextFormat;
 use deadheat_trace::{BlockProblem, HeaderProblem, LineProblem, TraceError};

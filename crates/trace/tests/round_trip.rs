@@ -5,9 +5,10 @@ mod common;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use common::{any_op, any_trace, from_dht, from_text, in_words, to_dht, to_text};
+use common::{from_dht, from_text, in_words, to_dht, to_text};
 use deadheat_model::words::Table;
 use deadheat_model::{Event, Execution, Location, Lock, Names, Op, ReadKind, Site, Strand};
+use deadheat_testing::traces::{any_op, any_trace};
 use deadheat_trace::dht::{MAX_SPAN, Reader, Writer};
 use deadheat_trace::text::TextFormat;
 use deadheat_trace::{TraceError, WINDOW, convert, open, save};

@@ -1,54 +1,23 @@
 //! What is said about races, against every schedule of random programs.
-//!
-//! `DEADHEAT_PROGRAMS` sets how many programs of each kind are tried.
 
 mod truth;
 mod views;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use deadheat_explain::view::{Detail, View};
 use deadheat_explain::{Limits, Status, explain};
-use deadheat_lang::random::{self, Family, Recipe};
-use deadheat_lang::{Enumerated, Program};
-use deadheat_model::{Event, Execution, Location, Op, Race};
+use deadheat_lang::Program;
+use deadheat_testing::Trials;
+use deadheat_testing::programs::{self, Family, Recipe, ScheduleRun, enumerate};
 
 use truth::Truth;
 
-fn programs() -> u64 {
-    let set = std::env::var("DEADHEAT_PROGRAMS").ok();
-    set.and_then(|set| set.parse().ok()).unwrap_or(1500)
-}
-
-/// Every schedule of a program, if there are few. A location has the same number in all of them.
-fn schedules(source: &str) -> Option<Vec<Enumerated>> {
+/// Every schedule of a program, if there are few.
+fn schedules(source: &str) -> Option<Vec<ScheduleRun>> {
     let program = Program::parse(source).ok()?;
     let mut all = Vec::new();
-    let complete = program.enumerate(2500, 60, &mut |one| all.push(one));
-    let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
-    for Enumerated { execution, .. } in &mut all {
-        let Execution { events, names } = execution;
-        for event in events {
-            let Some(access) = event.access() else {
-                continue;
-            };
-            let next = numbers.len() as u64;
-            let name = names.location(access.location).into_owned();
-            let number = Location(*numbers.entry(name).or_insert(next));
-            let op = match event.op() {
-                Op::Read(_, kind) => Op::Read(number, kind),
-                _ => Op::Write(number),
-            };
-            *event = Event::new(event.strand(), op, event.site());
-        }
-    }
-    let mut locations = vec![String::new(); numbers.len()];
-    for (name, number) in numbers {
-        locations[number as usize] = name;
-    }
-    for one in &mut all {
-        one.execution.names.locations.clone_from(&locations);
-    }
+    let complete = enumerate(&program, 2500, 60, &mut |one| all.push(one));
     (complete && !all.is_empty()).then_some(all)
 }
 
@@ -69,12 +38,10 @@ struct Counts {
 }
 
 /// What is wrong with what is said about one execution, by all schedules of its program.
-fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<String> {
-    let explanation = explain(base, &Limits::default()).expect("a run can have happened");
-    let truth = Truth::new(
-        &base.events,
-        all.iter().map(|one| &one.execution.events[..]),
-    );
+fn fault(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option<String> {
+    let execution = &base.execution;
+    let explanation = explain(execution, &Limits::default()).expect("a run can have happened");
+    let truth = Truth::new(&base.events, all.iter().map(|one| &one.events[..]));
     counts.executions += 1;
     let mut impossible = false;
     for race in &explanation.races {
@@ -124,9 +91,8 @@ fn fault(base: &Execution, all: &[Enumerated], counts: &mut Counts) -> Option<St
         return Some("there are races, and none is first".to_string());
     }
     // The apparent races are those that the naive closure finds.
-    let expected = deadheat_offline::graph::check(base).ok()?;
-    let ends = |race: &Race| race.ends();
-    let expected: BTreeSet<_> = expected.races.iter().map(ends).collect();
+    let expected = deadheat_offline::graph::check(execution).races;
+    let expected: BTreeSet<_> = expected.iter().map(|race| race.ends()).collect();
     let found: BTreeSet<_> = explanation
         .races
         .iter()
@@ -148,7 +114,7 @@ fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
     let before = counts.with_impossible;
     let step = all.len().div_ceil(6);
     for one in all.iter().step_by(step) {
-        if let Some(fault) = fault(&one.execution, &all, counts) {
+        if let Some(fault) = fault(one, &all, counts) {
             return Some(fault);
         }
     }
@@ -156,69 +122,82 @@ fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
     None
 }
 
-fn compare(name: &str, recipe: &Recipe) -> Counts {
+fn compare(name: &str, salt: u64, recipe: &Recipe) -> (Trials, Counts) {
     let mut counts = Counts::default();
-    for seed in 0..programs() {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let program = random::program(recipe, &mut rng);
+    let trials = Trials::new(salt, 1500);
+    for trial in &trials {
+        let seed = trial.seed;
+        let program = programs::program(recipe, &mut trial.rng());
         let Some(fault) = fault_of(&program.to_string(), &mut counts) else {
             continue;
         };
-        let smallest = random::shrink(&program, |candidate| {
+        let smallest = programs::shrink(&program, |candidate| {
             fault_of(&candidate.to_string(), &mut Counts::default()).is_some()
         });
         let again = fault_of(&smallest.to_string(), &mut Counts::default());
         panic!("{name}, seed {seed}: {fault}\nsmallest: {again:?}\n{smallest}");
     }
     println!("{name}: {counts:?}");
-    counts
+    (trials, counts)
 }
 
 fn without_errors(family: Family) -> Recipe {
     Recipe {
         errors: 0,
-        // Which of several cells is which differs between schedules.
-        cells: false,
         ..family.recipe()
     }
 }
 
 #[test]
 fn tasks_with_async_and_finish() {
-    let counts = compare("async and finish", &without_errors(Family::AsyncFinish));
-    assert!(counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare(
+        "async and finish",
+        0x72,
+        &without_errors(Family::AsyncFinish),
+    );
+    trials.expect(counts.first > 100, format!("{counts:?}"));
 }
 
 #[test]
 fn tasks_with_promises() {
-    let counts = compare("promises", &without_errors(Family::Promises));
-    assert!(counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare("promises", 0x73, &without_errors(Family::Promises));
+    trials.expect(counts.first > 100, format!("{counts:?}"));
 }
 
 #[test]
 fn tasks_with_isolated_sections() {
-    let counts = compare("isolated", &without_errors(Family::Isolated));
-    assert!(counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare("isolated", 0x74, &without_errors(Family::Isolated));
+    trials.expect(counts.first > 100, format!("{counts:?}"));
 }
 
 #[test]
 fn threads_with_locks_semaphores_and_events() {
-    let counts = compare("locks", &without_errors(Family::Locks));
-    assert!(counts.first > 100 && counts.tangled > 0, "{counts:?}");
+    let (trials, counts) = compare("locks", 0x75, &without_errors(Family::Locks));
+    trials.expect(
+        counts.first > 100 && counts.tangled > 0,
+        format!("{counts:?}"),
+    );
 }
 
 /// Races that synchronisation allows and no schedule shows are never called feasible, and there are
 /// some.
 #[test]
 fn tasks_whose_control_flow_depends_on_shared_memory() {
-    let counts = compare("shared control", &without_errors(Family::SharedControl));
-    assert!(counts.impossible > 10 && counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare(
+        "shared control",
+        0x76,
+        &without_errors(Family::SharedControl),
+    );
+    trials.expect(
+        counts.impossible > 10 && counts.first > 100,
+        format!("{counts:?}"),
+    );
 }
 
 #[test]
 fn all_constructs_together() {
-    let counts = compare("everything", &without_errors(Family::Everything));
-    assert!(counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare("everything", 0x77, &without_errors(Family::Everything));
+    trials.expect(counts.first > 100, format!("{counts:?}"));
 }
 
 #[test]
@@ -231,8 +210,11 @@ fn threads_with_semaphores_events_and_shared_control() {
         racy: 90,
         ..without_errors(Family::Locks)
     };
-    let counts = compare("semaphores, events, control", &recipe);
-    assert!(counts.impossible > 10 && counts.first > 100, "{counts:?}");
+    let (trials, counts) = compare("semaphores, events, control", 0x78, &recipe);
+    trials.expect(
+        counts.impossible > 10 && counts.first > 100,
+        format!("{counts:?}"),
+    );
 }
 
 /// Algorithm 7.7 takes "in no cycle of G_D" for "unordered by G_D". Where the complete order gives
@@ -243,10 +225,10 @@ fn a_race_in_no_cycle_may_be_infeasible() {
     let all = schedules(include_str!("../../../../examples/netzer-no-cycle.tp")).unwrap();
     let mut shown = false;
     for one in &all {
-        assert_eq!(fault(&one.execution, &all, &mut Counts::default()), None);
-        assert_eq!(views::fault(&one.execution, &all, Detail::CLOSE), None);
+        assert_eq!(fault(one, &all, &mut Counts::default()), None);
+        assert_eq!(views::fault(one, &all, Detail::CLOSE), None);
         let view = View::between_synchronisation(&one.execution).unwrap();
-        let truth = views::ViewTruth::new(&one.execution.events, &view, &all);
+        let truth = views::ViewTruth::new(&one.events, &view, &all);
         let races = view.analyse(Detail::CLOSE).races;
         let infeasible = |number: &usize| !truth.feasible.contains(number);
         shown |= (0..races.len())
@@ -268,8 +250,8 @@ fn a_read_of_the_old_value_is_affected_too() {
     };
     let mut shown = false;
     for one in &all {
-        assert_eq!(fault(&one.execution, &all, &mut Counts::default()), None);
-        let theirs = views::fault(&one.execution, &all, detail);
+        assert_eq!(fault(one, &all, &mut Counts::default()), None);
+        let theirs = views::fault(one, &all, detail);
         shown |= theirs.is_some_and(|fault| fault.starts_with("theorem 8.2"));
     }
     assert!(shown);
@@ -297,12 +279,12 @@ fn counterexamples() {
             let step = all.len().div_ceil(6);
             all.iter()
                 .step_by(step)
-                .find_map(|one| views::fault(&one.execution, &all, detail))
+                .find_map(|one| views::fault(one, &all, detail))
         };
         let mut seen = std::collections::BTreeMap::new();
-        for seed in 0..programs() {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            let program = random::program(&recipe, &mut rng);
+        for trial in &Trials::new(0x79, 1500) {
+            let seed = trial.seed;
+            let program = programs::program(&recipe, &mut trial.rng());
             let Some(fault) = fault_of(&program.to_string()) else {
                 continue;
             };
@@ -312,7 +294,7 @@ fn counterexamples() {
                 continue;
             }
             let same = |source: &str| fault_of(source).filter(|f| f.starts_with(&kind));
-            let smallest = random::shrink(&program, |one| same(&one.to_string()).is_some());
+            let smallest = programs::shrink(&program, |one| same(&one.to_string()).is_some());
             let again = same(&smallest.to_string());
             println!("{detail:?}, seed {seed}: {again:?}\n{smallest}");
         }

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use deadheat_explain::view::{Analysis, Detail, View};
-use deadheat_lang::Enumerated;
-use deadheat_model::{Event, Execution};
+use deadheat_model::Event;
+use deadheat_testing::programs::ScheduleRun;
 
 use crate::truth::conflicting_overlap;
 
@@ -19,7 +19,7 @@ pub struct ViewTruth {
 }
 
 impl ViewTruth {
-    pub fn new(base: &[Event], view: &View, all: &[Enumerated]) -> ViewTruth {
+    pub fn new(base: &[Event], view: &View, all: &[ScheduleRun]) -> ViewTruth {
         let mut sequences: Vec<Vec<(Event, usize)>> = Vec::new();
         for (index, event) in base.iter().enumerate() {
             let strand = event.strand().index();
@@ -31,7 +31,7 @@ impl ViewTruth {
             unaffected: BTreeSet::new(),
         };
         for one in all {
-            truth.visit(&sequences, view, &one.execution.events);
+            truth.visit(&sequences, view, &one.events);
         }
         truth
     }
@@ -84,8 +84,8 @@ impl ViewTruth {
 }
 
 /// A theorem that an execution contradicts.
-pub fn fault(base: &Execution, all: &[Enumerated], detail: Detail) -> Option<String> {
-    let view = View::between_synchronisation(base).ok()?;
+pub fn fault(base: &ScheduleRun, all: &[ScheduleRun], detail: Detail) -> Option<String> {
+    let view = View::between_synchronisation(&base.execution).ok()?;
     let truth = ViewTruth::new(&base.events, &view, all);
     let Analysis {
         races,

@@ -8,13 +8,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_model::{EventNumber, Race, RacingAccess, Strand, Witness};
+use deadheat_model::{EventNumber, Finding, Findings, Race, RacingAccess, Strand, Witness};
 use rayon::prelude::*;
 
 use super::candidates::Meeting;
 use super::decide::{Budget, Decider, Decision, Reordering, Search};
 use super::skeleton::{Link, Skeleton};
-use super::{Prediction, Progress, Wanted};
+use crate::engine::{Options, Progress};
 use crate::threads::pairs::MAX_PAIRS;
 
 /// How many pairs of a location and two places are tried in search of one that races.
@@ -69,18 +69,18 @@ struct Known<'a> {
 pub struct Hunt<'a> {
     /// What the trace has that matters.
     pub skeleton: &'a Skeleton,
-    /// What is wanted.
-    pub wanted: Wanted,
+    /// What is asked for.
+    pub options: Options,
     /// How many events that have moved are kept.
     moved: AtomicU64,
 }
 
 impl<'a> Hunt<'a> {
     /// Before anything is decided.
-    pub fn new(skeleton: &'a Skeleton, wanted: Wanted) -> Hunt<'a> {
+    pub fn new(skeleton: &'a Skeleton, options: Options) -> Hunt<'a> {
         Hunt {
             skeleton,
-            wanted,
+            options,
             moved: AtomicU64::new(0),
         }
     }
@@ -91,11 +91,11 @@ impl<'a> Hunt<'a> {
         places: &'a [Places<'a>],
         witness: impl Fn([Link; 2], &Reordering) -> Witness + Sync,
         progress: Progress,
-    ) -> Prediction {
-        let mut prediction = Prediction {
-            complete: true,
+    ) -> Findings {
+        let mut prediction = Findings {
+            all_listed: true,
             counted: true,
-            ..Prediction::default()
+            ..Findings::default()
         };
         let mut room = MAX_PAIRS as u64;
         let mut units: Vec<(usize, Unit)> = Vec::new();
@@ -103,11 +103,11 @@ impl<'a> Hunt<'a> {
             let pairs = places.locations.par_iter().map(|m| self.count(m));
             let pairs: Vec<u64> = pairs.collect();
             let sum: u64 = pairs.iter().sum();
-            let all = match self.wanted.all_pairs {
+            let all = match self.options.all_pairs() {
                 true => sum <= room,
                 false => sum <= room.min(COUNTED),
             };
-            if all || self.wanted.all_pairs {
+            if all || self.options.all_pairs() {
                 room = room.saturating_sub(sum);
             }
             let meetings = places.locations.iter().zip(pairs);
@@ -136,15 +136,10 @@ impl<'a> Hunt<'a> {
         for same in known.chunk_by(|a, b| a.0 == b.0) {
             self.report(same, &witness, &mut prediction);
         }
-        prediction
-            .races
-            .sort_by_key(|(race, _)| (race.second.event, race.first.event));
-        prediction
-            .undecided
-            .sort_by_key(|race| (race.second.event, race.first.event));
-        prediction.locations.sort_unstable();
-        prediction.locations.dedup();
-        prediction.complete &= prediction.undecided.is_empty();
+        prediction.sort();
+        prediction.racy.sort_unstable();
+        prediction.racy.dedup();
+        prediction.exhaustive = prediction.all_listed && prediction.undecided.is_empty();
         prediction
     }
 
@@ -153,36 +148,42 @@ impl<'a> Hunt<'a> {
         &self,
         units: &[(usize, Known)],
         witness: &(impl Fn([Link; 2], &Reordering) -> Witness + Sync),
-        prediction: &mut Prediction,
+        prediction: &mut Findings,
     ) {
         let races = units.iter().flat_map(|(_, known)| &known.races);
         prediction
-            .locations
+            .racy
             .extend(races.clone().map(|((_, meeting), _)| meeting.location));
         let open = units.iter().flat_map(|(_, known)| &known.open);
         let untried: u64 = units.iter().map(|(_, known)| known.untried).sum();
-        if self.wanted.all_pairs {
-            let races = races.map(|(pair, found)| (self.race(pair, 1), witness(pair.0, found)));
+        if self.options.all_pairs() {
+            let races = races.map(|(pair, found)| Finding {
+                race: self.race(pair, 1),
+                witness: Some(witness(pair.0, found)),
+            });
             prediction.races.extend(races);
             prediction
                 .undecided
                 .extend(open.map(|pair| self.race(pair, 1)));
-            prediction.complete &= untried == 0;
+            prediction.all_listed &= untried == 0;
             return;
         }
         let first = races
             .clone()
             .map(|(pair, found)| (self.race(pair, 1), pair, found))
-            .min_by_key(|(race, ..)| (race.second.event, race.first.event));
+            .min_by_key(|(race, ..)| race.key());
         if let Some((mut race, pair, found)) = first {
             race.count = units.iter().map(|(_, known)| known.count).sum();
-            prediction.races.push((race, witness(pair.0, found)));
+            prediction.races.push(Finding {
+                race,
+                witness: Some(witness(pair.0, found)),
+            });
         } else {
             let count = open.clone().count() as u64 + untried;
             let first = open.map(|pair| self.race(pair, count));
-            let first = first.min_by_key(|race| (race.second.event, race.first.event));
+            let first = first.min_by_key(Race::key);
             prediction.undecided.extend(first);
-            prediction.complete &= count == 0;
+            prediction.all_listed &= untried == 0;
         }
     }
 
@@ -194,7 +195,7 @@ impl<'a> Hunt<'a> {
         };
         match decision {
             Decision::Race(found) => {
-                let first = known.races.last_mut().filter(|_| !self.wanted.all_pairs);
+                let first = known.races.last_mut().filter(|_| !self.options.all_pairs());
                 match first {
                     Some(first) => {
                         known.count += 1;
@@ -282,7 +283,7 @@ impl<'a> Hunt<'a> {
         known.untried = unit.pairs - pairs.len() as u64;
         let mut spent = 0;
         for pair in pairs {
-            let enough = !self.wanted.all_pairs && (!unit.all || spent > EVENTS_TO_COUNT);
+            let enough = !self.options.all_pairs() && (!unit.all || spent > EVENTS_TO_COUNT);
             if enough && !known.races.is_empty() {
                 known.untried += 1;
             } else {
@@ -292,14 +293,14 @@ impl<'a> Hunt<'a> {
                 spent += EVENTS_FOR_ONE - little.events;
             }
         }
-        if self.wanted.all_pairs || known.races.is_empty() {
+        if self.options.all_pairs() || known.races.is_empty() {
             for pair in std::mem::take(&mut known.open) {
                 let decision = decider.decide(pair.0, Search::AsInTrace, &mut budget);
                 self.add(&mut known, pair, decision);
             }
         }
-        if let Some(mut budget) = self.wanted.complete
-            && (self.wanted.all_pairs || known.races.is_empty())
+        if let Some(mut budget) = self.options.complete
+            && (self.options.all_pairs() || known.races.is_empty())
         {
             for pair in std::mem::take(&mut known.open) {
                 let decision = decider.decide(pair.0, Search::Exact, &mut budget);

@@ -24,69 +24,77 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, Location, Names, Race, Site, Witness};
+use deadheat_model::{Construct, Event, Execution, Findings, Names, Site};
 
+use crate::engine::{Engine, EngineError, Options, Progress, Worth};
 use crate::threads::accesses::{Finder, Judged};
 use crate::threads::exposure::Exposed;
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
 use crate::threads::picked::feed_picked;
-use crate::threads::shb::Kept;
+use crate::threads::shb::MustOrder;
 use crate::threads::{Driver, Lowering, Malformed};
 use candidates::{Candidates, Collector, Meeting, Meetings};
-use decide::Budget;
 use hunt::{Hunt, Places};
-use skeleton::Skeleton;
+use skeleton::{MAX_EVENTS, MAX_OBJECTS, Skeleton};
 pub use witness::witness;
 
-/// What is wanted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    /// Every pair of events, and not one for each pair of places.
-    pub all_pairs: bool,
-    /// What is left open is decided by exact search, within these bounds.
-    pub complete: Option<Budget>,
-}
-
-/// What was found.
-#[derive(Clone, Debug, Default)]
-pub struct Prediction {
-    /// The races, in the order of their second accesses, each with a witness.
-    pub races: Vec<(Race, Witness)>,
-    /// Pairs of which it is not known whether they race: of each pair of places that has no race, one,
-    /// counting all; or each, if every pair is wanted.
-    pub undecided: Vec<Race>,
-    /// The locations that race.
-    pub locations: Vec<Location>,
-    /// Whether nothing is undecided.
-    pub complete: bool,
-    /// Whether the counts of races are exact, and not only what was tried.
-    pub counted: bool,
-}
-
-/// How far the search has got: done and all.
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "m2",
+    summary: "predicts; every race has a witness, and with two threads none is missed",
+    orders: &Construct::ALL,
+    worth: Worth::AllAreDecided,
+    cost: "linear, and for each pair of places what has to move",
+    in_memory: true,
+    judge: |survey, options| {
+        let Execution { events, names } = survey.execution(ENGINE.name)?;
+        let tables = [
+            ("events", events.len(), MAX_EVENTS as usize),
+            ("variables", names.locations.len(), MAX_OBJECTS),
+            ("locks", names.lock_count(), MAX_OBJECTS),
+        ];
+        if let Some(&(what, ..)) = tables.iter().find(|(_, has, most)| has > most) {
+            let engine = ENGINE.name;
+            return Err(EngineError::TooLong { engine, what });
+        }
+        let mut found = predict(events, names, &survey.exposed, options, survey.progress)?;
+        found.judged = survey.count;
+        found.kept_orders = survey.kept_orders;
+        found.exhaustive &= !survey.kept_orders;
+        Ok(found)
+    },
+};
 
 /// Predicts the races of a trace, of which it is known which locations are exposed.
 pub fn predict(
     events: &[Event],
     names: &Names,
     exposed: &Exposed,
-    wanted: Wanted,
+    options: &Options,
     progress: Progress,
-) -> Result<Prediction, Malformed> {
-    // The locations that matter: at others, what every reordering keeps orders all conflicting accesses.
-    let mut kept: Judged<Kept, _> = Judged::new(names, FastTrack::new(names.locations.len()));
+) -> Result<Findings, Malformed> {
+    // The locations that matter: at others, the order every correct reordering preserves orders all
+    // conflicting accesses.
+    let mut must_order: Judged<MustOrder, _> =
+        Judged::new(names, FastTrack::new(names.locations.len()));
     let mut driver = Driver::new(names, Lowering::Preserved);
-    feed_picked(events, &exposed.shared, &mut driver, &mut kept, |_| {})?;
-    let matter = kept.history.suspects();
+    feed_picked(
+        events,
+        &exposed.shared,
+        &mut driver,
+        &mut must_order,
+        |_| {},
+    )?;
+    let matter = must_order.history.suspects();
     let mut can_race = matter.clone();
     can_race.intersect_with(&exposed.exposed);
     if can_race.is_clear() {
-        return Ok(Prediction {
-            complete: true,
+        return Ok(Findings {
+            all_listed: true,
+            exhaustive: true,
             counted: true,
-            ..Prediction::default()
+            ..Findings::default()
         });
     }
     let mut collector = Collector::new(names, &matter, &can_race);
@@ -96,10 +104,11 @@ pub fn predict(
     let (by_places, all) = by_places(&candidates, &skeleton);
     let places = by_places.into_values();
     let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
-    let hunt = Hunt::new(&skeleton, wanted);
+    let hunt = Hunt::new(&skeleton, *options);
     let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
     let mut prediction = hunt.all(&places, witness, progress);
-    prediction.complete &= all;
+    prediction.all_listed &= all;
+    prediction.exhaustive &= all;
     prediction.counted &= all;
     Ok(prediction)
 }

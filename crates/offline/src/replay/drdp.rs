@@ -2,19 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Execution, Location};
+use deadheat_model::{Construct, Execution, Location};
 use deadheat_online::Shadow;
 use deadheat_online::drdp::{Checker, History};
 use deadheat_order::{Search, Structure};
 
 use super::{Racy, all_races, each_access};
-use crate::engine::{Engine, EngineError, Findings};
+use crate::engine::{Engine, EngineError, Worth};
 
-/// Judges an execution.
-pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    let (racy, _) = run(execution, Checker::default())?;
-    all_races(execution, Engine::Drdp, &racy)
-}
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "drdp",
+    summary: "tasks, futures, promises and threads without locks: exact",
+    orders: &[
+        Construct::Async,
+        Construct::Finish,
+        Construct::Future,
+        Construct::Promise,
+        Construct::Fork,
+    ],
+    worth: Worth::Exact,
+    cost: "a few nanoseconds an access while joins are near, 40 bytes a location and 8 a reader",
+    in_memory: true,
+    judge: |survey, _| {
+        let execution = survey.execution(ENGINE.name)?;
+        let (racy, _) = run(execution, Checker::default())?;
+        all_races(execution, &racy)
+    },
+};
 
 /// What DRDP did, for those who measure it.
 #[derive(Debug)]
@@ -39,7 +54,7 @@ pub fn account(execution: &Execution, checker: Checker) -> Result<Account, Engin
 fn run(execution: &Execution, mut checker: Checker) -> Result<(Racy, Account), EngineError> {
     let mut shadow = Shadow::<History>::default();
     let mut racy = Racy::new();
-    let strands = each_access(execution, Engine::Drdp, |strands, task, event, number| {
+    let strands = each_access(execution, |strands, task, event, number| {
         if let Some(access) = event.access() {
             let (location, kind) = (access.location, access.kind);
             let structure = &strands.structure;

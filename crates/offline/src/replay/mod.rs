@@ -13,11 +13,13 @@ pub mod spd3;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, EventNumber, Execution, Finish, Location, Op, Promise, Strand};
-use deadheat_order::{Gathered, Signal, Structure, Task};
+use deadheat_model::{
+    Event, EventNumber, Execution, Findings, Finish, Location, Op, Promise, Strand,
+};
+use deadheat_order::{Full, Gathered, Signal, Structure, Task};
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Engine, EngineError, Findings};
+use crate::engine::EngineError;
 use crate::pairs::{self, Node};
 use crate::recorded_order::RecordedOrder;
 
@@ -29,8 +31,19 @@ struct Running {
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task: the one it was started in.
     waited_for_by: Option<Finish>,
-    /// Whether it can be waited for by name.
-    has_name: bool,
+    started: Started,
+}
+
+/// How a strand was started, which says what ends it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Started {
+    /// A task: its end is an event of its own.
+    Async,
+    /// The same, and others can wait for it by name.
+    Future,
+    /// A thread: who joins it says that it has ended. Some recorders mark the ends of blocks with the
+    /// event that ends a task.
+    Thread,
 }
 
 /// See the [module](self).
@@ -38,8 +51,6 @@ struct Running {
 pub struct Strands {
     /// Who came before whom.
     pub structure: Structure,
-    /// Whose events these are, for errors.
-    engine: Engine,
     /// Where in `running` a strand is, by its number.
     slots: Vec<u32>,
     running: Vec<Running>,
@@ -56,10 +67,9 @@ const NOWHERE: u32 = u32::MAX;
 
 impl Strands {
     /// The first strand begins.
-    pub fn new(engine: Engine) -> Result<Strands, EngineError> {
+    pub fn new() -> Result<Strands, Full> {
         let mut strands = Strands {
             structure: Structure::new(),
-            engine,
             slots: Vec::new(),
             running: Vec::new(),
             free: Vec::new(),
@@ -68,7 +78,7 @@ impl Strands {
             ended: FxHashMap::default(),
         };
         let main = strands.structure.main()?;
-        strands.begin(Strand::MAIN, main, None, false);
+        strands.begin(Strand::MAIN, main, None, Started::Thread);
         Ok(strands)
     }
 
@@ -80,10 +90,16 @@ impl Strands {
         Some(&running.task)
     }
 
-    fn begin(&mut self, strand: Strand, task: Task, waited_for_by: Option<Finish>, has_name: bool) {
+    fn begin(
+        &mut self,
+        strand: Strand,
+        task: Task,
+        waited_for_by: Option<Finish>,
+        started: Started,
+    ) {
         let running = Running {
             task,
-            has_name,
+            started,
             finishes: Vec::new(),
             waited_for_by,
         };
@@ -105,9 +121,8 @@ impl Strands {
 
     /// Moves on with an event that is no access. Events of strands that do not run are ignored: a
     /// well-formed execution has none.
-    pub fn synchronise(&mut self, event: &Event, number: EventNumber) -> Result<(), EngineError> {
+    pub fn synchronise(&mut self, event: &Event) -> Result<(), Full> {
         let op = event.op();
-        self.engine.accept(&op, number)?;
         let strand = event.strand();
         let slot = self.slots.get(strand.index()).copied();
         let Some(running) = slot.and_then(|slot| self.running.get_mut(slot as usize)) else {
@@ -120,22 +135,29 @@ impl Strands {
                 let innermost = running.finishes.last().copied();
                 let innermost = innermost.or(running.waited_for_by);
                 let task = structure.spawn(task)?;
-                self.begin(child, task, innermost, matches!(op, Op::Future(_)));
+                let started = match op {
+                    Op::Future(_) => Started::Future,
+                    _ => Started::Async,
+                };
+                self.begin(child, task, innermost, started);
             }
             Op::Fork(child) => {
                 let task = structure.fork(task)?;
-                self.begin(child, task, None, true);
+                self.begin(child, task, None, Started::Thread);
             }
             Op::Join(other) => {
-                if let Some(&signal) = self.ended.get(&other) {
-                    structure.join(task, signal)?;
+                self.end_thread(other);
+                if let Some(&signal) = self.ended.get(&other)
+                    && let Some(running) = self.running.get_mut(slot.unwrap_or(NOWHERE) as usize)
+                {
+                    self.structure.join(&mut running.task, signal)?;
                 }
             }
-            Op::End => {
+            Op::End if running.started != Started::Thread => {
                 let finish = running.waited_for_by;
                 let finish = finish.and_then(|finish| self.gathered.get_mut(&finish));
                 let signal = structure.end(task, finish);
-                if running.has_name {
+                if running.started == Started::Future {
                     self.ended.insert(strand, signal);
                 }
                 self.free.extend(slot);
@@ -166,16 +188,30 @@ impl Strands {
     }
 }
 
+impl Strands {
+    /// A thread that runs ends.
+    fn end_thread(&mut self, strand: Strand) {
+        let Some(slot) = self.slots.get_mut(strand.index()) else {
+            return;
+        };
+        let slot = std::mem::replace(slot, NOWHERE);
+        if let Some(running) = self.running.get_mut(slot as usize) {
+            let signal = self.structure.end(&running.task, None);
+            self.ended.insert(strand, signal);
+            self.free.push(slot);
+        }
+    }
+}
+
 /// The locations that an engine has found to race, each with an event that races with another one.
 pub(crate) type Racy = BTreeMap<Location, EventNumber>;
 
 /// Gives every event to `access` or to [`Strands::synchronise`]; the strands as they are in the end.
 fn each_access(
     execution: &Execution,
-    engine: Engine,
     mut access: impl FnMut(&Strands, &Task, &Event, EventNumber),
-) -> Result<Strands, EngineError> {
-    let mut strands = Strands::new(engine)?;
+) -> Result<Strands, Full> {
+    let mut strands = Strands::new()?;
     for (event, number) in execution.events.iter().zip(1..) {
         match event.access() {
             Some(_) => {
@@ -183,27 +219,19 @@ fn each_access(
                     access(&strands, task, event, number);
                 }
             }
-            None => strands.synchronise(event, number)?,
+            None => strands.synchronise(event)?,
         }
     }
     Ok(strands)
 }
 
 /// All races of the locations that an engine has found to race.
-pub(crate) fn all_races(
-    execution: &Execution,
-    engine: Engine,
-    racy: &Racy,
-) -> Result<Findings, EngineError> {
-    let mut findings = Findings {
-        races: Vec::new(),
-        complete: true,
-        judged: execution.events.len(),
-    };
+pub(crate) fn all_races(execution: &Execution, racy: &Racy) -> Result<Findings, EngineError> {
+    let judged = execution.events.len() as u64;
     if racy.is_empty() {
-        return Ok(findings);
+        return Ok(Findings::listed(Vec::new(), true, judged));
     }
-    let mut order = RecordedOrder::new(execution, engine, |location| racy.contains_key(&location))?;
+    let mut order = RecordedOrder::new(execution, |location| racy.contains_key(&location))?;
     let accesses = std::mem::take(&mut order.graph.accesses);
     let node_of = |number| order.graph.node_of(number);
     let known: FxHashMap<Location, Node> = racy
@@ -220,7 +248,5 @@ pub(crate) fn all_races(
             found
         },
     );
-    findings.races = races.found;
-    findings.complete = races.complete;
-    Ok(findings)
+    Ok(Findings::listed(races.found, races.complete, judged))
 }

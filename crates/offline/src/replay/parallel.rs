@@ -13,7 +13,7 @@ use deadheat_online::spd3::{Cell, Worker};
 use deadheat_order::{Full, Place, Tree};
 
 use crate::by_strand::ByStrand;
-use crate::engine::{Engine, EngineError};
+use crate::engine::EngineError;
 
 /// Runs an execution again on so many threads; gives the locations that race. `chance` gives a number
 /// below the one it is given: it decides which strand goes on and who is held up, and need not be
@@ -23,7 +23,6 @@ pub fn racy_locations(
     threads: usize,
     chance: impl Fn(usize) -> usize + Sync,
 ) -> Result<BTreeSet<Location>, EngineError> {
-    Engine::Spd3.accept_all(execution)?;
     let tree = Tree::new();
     let main = Job {
         strand: Strand::MAIN,

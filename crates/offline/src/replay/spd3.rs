@@ -2,19 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Execution, Location};
+use deadheat_model::{Construct, Execution, Location};
 use deadheat_online::Shadow;
 use deadheat_online::spd3::{Cell, Worker};
 use deadheat_order::Structure;
 
 use super::{Racy, all_races, each_access};
-use crate::engine::{Engine, EngineError, Findings};
+use crate::engine::{Engine, EngineError, Worth};
 
-/// Judges an execution.
-pub fn check(execution: &Execution) -> Result<Findings, EngineError> {
-    let (racy, _) = run(execution, Worker::default())?;
-    all_races(execution, Engine::Spd3, &racy)
-}
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "spd3",
+    summary: "`async` and `finish`: exact, in constant space a location, while the program runs",
+    orders: &[Construct::Async, Construct::Finish],
+    worth: Worth::Exact,
+    cost: "a few nanoseconds an access, 16 bytes a location, any number of threads",
+    in_memory: true,
+    judge: |survey, _| {
+        let execution = survey.execution(ENGINE.name)?;
+        let (racy, _) = run(execution, Worker::default())?;
+        all_races(execution, &racy)
+    },
+};
 
 /// The locations that race, as the engine by itself sees them, and the tree.
 pub fn racy_locations(
@@ -28,7 +37,7 @@ pub fn racy_locations(
 fn run(execution: &Execution, mut worker: Worker) -> Result<(Racy, Structure), EngineError> {
     let shadow = Shadow::<Cell>::default();
     let mut racy = Racy::new();
-    let strands = each_access(execution, Engine::Spd3, |strands, task, event, number| {
+    let strands = each_access(execution, |strands, task, event, number| {
         if let Some(access) = event.access() {
             let location = access.location;
             let cell = || shadow.cell(location);

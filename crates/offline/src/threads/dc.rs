@@ -13,12 +13,41 @@
 //! has to come behind; for a release, a binary search for each strand with leaking sections of
 //! the lock. Memory: see `sections.rs`.
 
-use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
+use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 
+use super::by_order::{Needs, by_order};
+use super::fasttrack::FastTrack;
 use super::partial_order::{PartialOrder, StrandClocks};
 use super::sections::{Learner, Sections};
-use super::{At, Publish, Slot};
+use super::vindicated::{TRIED, vindicated};
+use super::{At, Lowering, Publish, Slot};
+use crate::engine::{Engine, Listing, Options, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "dc",
+    summary: "doesn't-commute: predicts; races with a witness are shown",
+    orders: &Construct::ALL,
+    worth: Worth::AllAreShown,
+    cost: "linear, and for each suspect what its witness takes",
+    in_memory: true,
+    judge: |survey, options| {
+        let execution = survey.execution(ENGINE.name)?;
+        let finder = |names: &Names| FastTrack::new(names.locations.len());
+        let told = (Lowering::Preserved, Needs::Shared);
+        let (listing, most) = match options.listing {
+            Listing::Pairs => (Listing::Pairs, usize::MAX),
+            Listing::Places | Listing::Locations => (Listing::Places, TRIED),
+        };
+        let options = Options {
+            listing,
+            ..*options
+        };
+        let suspects = by_order::<Dc, _>(survey, told, finder, &options, most)?;
+        vindicated(execution, survey, suspects, options.all_pairs())
+    },
+};
 
 /// The order, as clocks.
 pub struct Dc {

@@ -9,13 +9,37 @@
 //!
 //! Cost: 8 bytes a location; then, for those reported, the distinct places and sets of locks.
 
-use deadheat_model::{AccessKind, Location, Lock, Names, Race, RacingAccess, Site, Strand};
+use deadheat_model::{
+    AccessKind, Construct, Findings, Location, Lock, Names, Race, RacingAccess, Site, Strand,
+};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::locksets::{LocksetId, Locksets};
-use super::pairs::{Found, MAX_COMPARED, MAX_PAIRS};
-use super::{At, ThreadEngine};
+use super::pairs::{MAX_COMPARED, MAX_PAIRS};
+use super::{At, Lowering, ThreadEngine};
+use crate::engine::{Engine, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "eraser",
+    summary: "variables without a common lock: fast, and often a false alarm",
+    orders: &Construct::ALL,
+    worth: Worth::Suspects,
+    cost: "linear, 8 bytes a variable",
+    in_memory: false,
+    judge: |survey, _| {
+        let names = survey.names;
+        // It knows nothing of order, so it looks at what was handed over as well.
+        let mut all = FixedBitSet::with_capacity(names.locations.len());
+        all.insert_range(..);
+        let mut eraser = Eraser::new(names);
+        survey.feed(Lowering::HappensBefore, &all, &mut eraser)?;
+        let mut pairs = Unprotected::new(names, eraser.suspects());
+        survey.feed(Lowering::HappensBefore, &all, &mut pairs)?;
+        Ok(pairs.found(survey.count))
+    },
+};
 
 /// What is known of a location.
 #[derive(Clone, Copy)]
@@ -147,7 +171,7 @@ impl Unprotected {
 
     /// One pair for each pair of places, with how many there are. If there are more than [`MAX_PAIRS`]
     /// places, or very many groups, a location's first ones have to do.
-    pub fn found(self) -> Found {
+    pub fn found(self, judged: u64) -> Findings {
         let mut by_places: FxHashMap<(Site, Site), Race> = FxHashMap::default();
         let mut locations = Vec::new();
         let mut compared = 0;
@@ -179,11 +203,10 @@ impl Unprotected {
                         second,
                         count: one.count * other.count,
                     };
-                    let places = (a.site.min(b.site), a.site.max(b.site));
-                    let known = by_places.entry(places).or_insert(Race { count: 0, ..race });
+                    let known = by_places.entry(race.places());
+                    let known = known.or_insert(Race { count: 0, ..race });
                     let count = known.count + race.count;
-                    let when = |race: &Race| (race.second.event, race.first.event);
-                    if when(&race) < when(known) {
+                    if race.key() < known.key() {
                         *known = race;
                     }
                     known.count = count;
@@ -191,12 +214,10 @@ impl Unprotected {
             }
         }
         locations.sort_unstable();
-        let mut races: Vec<Race> = by_places.into_values().collect();
-        races.sort_unstable_by_key(|race| (race.second.event, race.first.event));
-        Found {
-            races,
-            locations,
-            complete,
+        let races = by_places.into_values().collect();
+        Findings {
+            racy: locations,
+            ..Findings::listed(races, complete, judged)
         }
     }
 

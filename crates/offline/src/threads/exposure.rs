@@ -43,8 +43,9 @@ pub struct Exposure {
     alone: bool,
     accessed: FixedBitSet,
     written: FixedBitSet,
-    /// How many strands nobody forked.
+    /// How many strands nobody forked, and whether one of them is not the first.
     roots: usize,
+    unforked: bool,
     atomic: FixedBitSet,
 }
 
@@ -56,6 +57,8 @@ pub struct Exposed {
     pub exposed: FixedBitSet,
     /// How often these are accessed, about.
     pub accesses: u64,
+    /// Whether a strand other than the first does something that nobody started.
+    pub unforked: bool,
 }
 
 impl Exposure {
@@ -75,6 +78,7 @@ impl Exposure {
             accessed: locations(),
             written: locations(),
             roots: 0,
+            unforked: false,
             atomic: locations(),
         }
     }
@@ -86,6 +90,7 @@ impl Exposure {
             shared: FixedBitSet::with_capacity(locations),
             exposed: FixedBitSet::with_capacity(locations),
             accesses: 0,
+            unforked: self.unforked,
         };
         for (x, seen) in self.uses.iter().enumerate() {
             // The first strand did not fork all others: nothing comes before them.
@@ -170,7 +175,8 @@ impl ThreadEngine for Exposure {
         self.owners[lock.index()] = NOBODY;
     }
 
-    fn begin(&mut self, _: Strand) {
+    fn begin(&mut self, strand: Strand) {
+        self.unforked |= strand != Strand::MAIN;
         self.roots += 1;
         self.alone &= self.roots == 1;
     }

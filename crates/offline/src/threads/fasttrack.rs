@@ -13,12 +13,30 @@
 //! A location with both atomic and plain accesses is reported too: whether these race is for
 //! [`pairs`](super::pairs) to find out.
 
-use deadheat_model::{AccessKind, Location, Strand};
+use deadheat_model::{AccessKind, Construct, Location, Names, Strand};
 use deadheat_order::{Clock, Epoch};
 use fixedbitset::FixedBitSet;
 
-use super::At;
 use super::accesses::{Finder, History};
+use super::by_order::{Needs, by_order};
+use super::hb::Hb;
+use super::{At, Lowering};
+use crate::engine::{Engine, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "fasttrack",
+    summary: "happens-before, by epochs: the same races as hb, in less memory",
+    orders: &Construct::ALL,
+    worth: Worth::FirstIsReal,
+    cost: "linear; 16 bytes a variable",
+    in_memory: false,
+    judge: |survey, options| {
+        let finder = |names: &Names| FastTrack::new(names.locations.len());
+        let told = (Lowering::HappensBefore, Needs::Suspects);
+        by_order::<Hb, _>(survey, told, finder, options, options.kept())
+    },
+};
 
 /// What is kept of the accesses to one location.
 #[derive(Clone, Copy, Default)]

@@ -3,11 +3,43 @@
 //!
 //! Sound for the first race of a trace: a later one may exist only because of what the first did.
 
-use deadheat_model::{Lock, Names, Strand};
+use deadheat_model::{Construct, Lock, Names, Strand};
 use deadheat_order::Clock;
 
+use super::by_order::{Needs, by_order, has_much_to_compare};
+use super::fasttrack;
 use super::partial_order::{PartialOrder, StrandClocks};
-use super::{At, Publish, Slot};
+use super::vector_clocks::VectorClocks;
+use super::{At, Lowering, Publish, Slot};
+use crate::engine::{Engine, EngineError, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "hb",
+    summary: "happens-before, by vector clocks: the races of this schedule; the first is real",
+    orders: &Construct::ALL,
+    worth: Worth::FirstIsReal,
+    cost: "linear; 8 bytes a variable and thread where much is shared",
+    in_memory: false,
+    judge: |survey, options| {
+        let names = survey.names;
+        let bytes = VectorClocks::bytes(names).unwrap_or(usize::MAX);
+        if bytes > MAX_BYTES && has_much_to_compare(survey) {
+            return Err(EngineError::TooLarge {
+                engine: ENGINE.name,
+                strands: names.strands.len(),
+                locations: names.locations.len(),
+                bytes,
+                instead: fasttrack::ENGINE.name,
+            });
+        }
+        let told = (Lowering::HappensBefore, Needs::Suspects);
+        by_order::<Hb, _>(survey, told, VectorClocks::new, options, options.kept())
+    },
+};
+
+/// The largest table of clocks.
+const MAX_BYTES: usize = 8 << 30;
 
 /// The order, as clocks.
 pub struct Hb {

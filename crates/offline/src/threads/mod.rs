@@ -11,6 +11,7 @@
 //! two atomic operations that do not synchronise still see each other's values. [`Lowering`] says which.
 
 pub mod accesses;
+mod by_order;
 pub mod dc;
 mod driver;
 pub mod eraser;
@@ -28,6 +29,7 @@ mod synchronisation;
 mod tasks;
 pub mod vector_clocks;
 pub mod vindicate;
+mod vindicated;
 pub mod wcp;
 
 pub use driver::{Driver, Malformed, validate};

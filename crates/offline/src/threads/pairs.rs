@@ -6,33 +6,23 @@
 //! put together by pairs of places in the source.
 //!
 //! Cost: an access is compared with every list of its location. Very many comparisons, or pairs where
-//! all pairs are wanted, end the search: [`Found::complete`] then is false, and every location that
+//! all pairs are wanted, end the search: [`Findings::all_listed`] then is false, and every location that
 //! races still has a pair.
 
-use deadheat_model::{AccessKind, Location, Race, RacingAccess, Site};
+use deadheat_model::{AccessKind, Findings, Location, Race, RacingAccess, Site};
 use deadheat_order::{Clock, Time};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::At;
 use super::accesses::History;
+use crate::engine::Listing;
 
 /// How many comparisons of an access with a list are made once every location has a pair.
 pub const MAX_COMPARED: u64 = 200_000_000;
 
 /// How many pairs are kept where all are wanted.
 pub const MAX_PAIRS: usize = 1_000_000;
-
-/// What was found.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// The races, in the order of their second accesses.
-    pub races: Vec<Race>,
-    /// The locations that race.
-    pub locations: Vec<Location>,
-    /// Whether these are all races, and their counts exact.
-    pub complete: bool,
-}
 
 /// Accesses of one strand, at one place, of one kind.
 struct List {
@@ -42,43 +32,56 @@ struct List {
     accesses: Vec<(Time, u64)>,
 }
 
+/// What races are listed by: their places; or their location, too, and what is done at each place.
+type Key = (Option<Location>, [(Site, AccessKind); 2]);
+
+fn key(race: &Race, listing: Listing) -> Key {
+    match listing {
+        Listing::Locations => (Some(race.location), race.ends()),
+        Listing::Places | Listing::Pairs => {
+            let (one, other) = race.places();
+            (None, [(one, AccessKind::Read), (other, AccessKind::Read)])
+        }
+    }
+}
+
 /// Collects the pairs that race.
 pub struct Pairs {
+    listing: Listing,
     /// How many pairs of events are kept for a pair of places.
     most: usize,
     suspects: FixedBitSet,
     lists: FxHashMap<Location, Vec<List>>,
     racy: FixedBitSet,
-    by_places: FxHashMap<(Site, Site), Vec<Race>>,
+    listed: FxHashMap<Key, Vec<Race>>,
     kept: usize,
     compared: u64,
     complete: bool,
 }
 
 impl Pairs {
-    /// Collects the pairs of some locations: for each pair of places the first `most` pairs of events,
-    /// of which the first counts all.
-    pub fn new(suspects: FixedBitSet, most: usize) -> Pairs {
+    /// Collects the pairs of some locations: for each pair of places, or location and pair of places, the
+    /// first `most` pairs of events, of which the first counts all.
+    pub fn new(suspects: FixedBitSet, listing: Listing, most: usize) -> Pairs {
         Pairs {
+            listing,
             most,
             racy: FixedBitSet::with_capacity(suspects.len()),
             suspects,
             lists: FxHashMap::default(),
-            by_places: FxHashMap::default(),
+            listed: FxHashMap::default(),
             kept: 0,
             compared: 0,
             complete: true,
         }
     }
 
-    /// What was found.
-    pub fn found(self) -> Found {
-        let mut races: Vec<Race> = self.by_places.into_values().flatten().collect();
-        races.sort_unstable_by_key(|race| (race.second.event, race.first.event));
-        Found {
-            races,
-            locations: self.racy.ones().map(|x| Location(x as u64)).collect(),
-            complete: self.complete,
+    /// What was found, in so many events.
+    pub fn found(self, judged: u64) -> Findings {
+        let races = self.listed.into_values().flatten().collect();
+        Findings {
+            racy: self.racy.ones().map(|x| Location(x as u64)).collect(),
+            ..Findings::listed(races, self.complete, judged)
         }
     }
 
@@ -115,17 +118,30 @@ impl Pairs {
                 continue;
             }
             self.racy.insert(x.index());
-            let places = (at.site.min(other.site), at.site.max(other.site));
-            let known = self.by_places.entry(places).or_default();
             let racing = &list.accesses[start..];
+            let race = Race {
+                location: x,
+                first: RacingAccess {
+                    event: racing[0].1,
+                    ..other
+                },
+                second,
+                count: 0,
+            };
+            let known = self.listed.entry(key(&race, self.listing)).or_default();
             let room = self.most - known.len();
             self.kept += room.min(racing.len());
             known.extend(racing.iter().take(room).map(|&(_, event)| Race {
-                location: x,
                 first: RacingAccess { event, ..other },
-                second,
-                count: 0,
+                ..race
             }));
+            // Of several that the same access races with, the first stands for all.
+            if self.most == 1 && race.key() < known[0].key() {
+                known[0] = Race {
+                    count: known[0].count,
+                    ..race
+                };
+            }
             match self.most {
                 usize::MAX => known
                     .iter_mut()

@@ -117,7 +117,7 @@ impl Sections {
                 short: Vec::new(),
                 by_lock: FxHashMap::default(),
             },
-            leaking: names.locks.iter().map(|_| Vec::new()).collect(),
+            leaking: (0..names.lock_count()).map(|_| Vec::new()).collect(),
             over: vec![false; strands],
             known_by_all: vec![0; strands],
             until_asked: 0,

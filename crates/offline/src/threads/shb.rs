@@ -14,19 +14,37 @@
 //! Cost: constant for an access that learns nothing, one join of clocks otherwise. Memory: 16 bytes a
 //! location, and at most one snapshot (4 bytes a strand) for each written location, in practice far fewer.
 
-use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
+use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Epoch};
 
+use super::by_order::{Needs, by_order};
+use super::fasttrack::FastTrack;
 use super::hb::Hb;
 use super::partial_order::PartialOrder;
 use super::snapshots::{Snapshot, Snapshots};
-use super::{At, Publish, Slot};
+use super::{At, Lowering, Publish, Slot};
+use crate::engine::{Engine, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "shb",
+    summary: "schedulable happens-before: all races are real",
+    orders: &Construct::ALL,
+    worth: Worth::AllAreReal,
+    cost: "linear; constant an access that learns nothing",
+    in_memory: false,
+    judge: |survey, options| {
+        let finder = |names: &Names| FastTrack::new(names.locations.len());
+        let told = (Lowering::HappensBefore, Needs::Shared);
+        by_order::<Shb, _>(survey, told, finder, options, options.kept())
+    },
+};
 
 /// The order, as clocks.
 pub type Shb = Observing<true>;
 
-/// The part of it that every correct reordering keeps: all but the order of critical sections.
-pub type Kept = Observing<false>;
+/// The part of it that every correct reordering preserves: all but the order of critical sections.
+pub type MustOrder = Observing<false>;
 
 /// The order, as clocks, with or without the order of critical sections.
 pub struct Observing<const LOCKS: bool> {

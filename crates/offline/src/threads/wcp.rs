@@ -23,13 +23,31 @@
 //! Cost: as [`dc`](super::dc), and a join of two clocks for each acquire of a lock that another strand
 //! has released, a copy of three for each release.
 
-use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
+use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 
+use super::by_order::{Needs, by_order};
+use super::fasttrack::FastTrack;
 use super::hb::Hb;
 use super::partial_order::{PartialOrder, StrandClocks};
 use super::sections::{Learner, Sections};
-use super::{At, Publish, Slot};
+use super::{At, Lowering, Publish, Slot};
+use crate::engine::{Engine, Worth};
+
+/// Its facts.
+pub const ENGINE: Engine = Engine {
+    name: "wcp",
+    summary: "weak causal precedence: predicts; the first race, or a deadlock, is real",
+    orders: &Construct::ALL,
+    worth: Worth::FirstIsRealOrDeadlock,
+    cost: "linear; more for each lock held",
+    in_memory: false,
+    judge: |survey, options| {
+        let finder = |names: &Names| FastTrack::new(names.locations.len());
+        let told = (Lowering::Preserved, Needs::Shared);
+        by_order::<Wcp, _>(survey, told, finder, options, options.kept())
+    },
+};
 
 /// The order, as clocks.
 pub struct Wcp {

@@ -191,7 +191,8 @@ mod tests {
     use super::super::lines::Piece;
     use super::super::tests::drawing_of;
     use super::*;
-    use deadheat_lang::{Schedule, random};
+    use deadheat_lang::Schedule;
+    use deadheat_testing::programs;
 
     /// Left, top, right, bottom.
     type Area = (i32, i32, i32, i32);
@@ -233,7 +234,7 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(7);
         let (mut edges, mut races) = (0, 0);
         for seed in 0..400 {
-            let program = random::wild_program(5..=60, &mut rng);
+            let program = programs::wild_program(5..=60, &mut rng);
             let drawing = drawing_of(&program.to_string(), &Schedule::Random(seed));
             let layout = Layout::new(&drawing);
             assert_eq!(layout.boxes.len(), drawing.boxes.len());

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::{Execution, Names, Race, Strand};
 use deadheat_offline::{ComputationGraph, Node};
 
-use crate::guarantee::counted;
+use crate::style::counted;
 use races::RaceLine;
 use steps::Steps;
 pub(crate) use svg::escaped;
@@ -208,7 +208,7 @@ fn shortened(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
     use deadheat_lang::{Program, Schedule};
-    use deadheat_offline::Engine;
+    use deadheat_offline::graph;
 
     #[test]
     fn a_long_text_keeps_both_ends() {
@@ -226,9 +226,8 @@ mod tests {
             .unwrap()
             .run(schedule, 2_000)
             .unwrap();
-        let graph =
-            ComputationGraph::new(&run.execution, Engine::Graph, usize::MAX, |_| false).unwrap();
-        let races = Engine::Graph.check(&run.execution).unwrap().races;
+        let graph = ComputationGraph::new(&run.execution, usize::MAX, |_| false);
+        let races = graph::check(&run.execution).races;
         Drawing::new("p.tp", &run.execution, &graph, &races)
     }
 

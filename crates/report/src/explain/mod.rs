@@ -6,25 +6,27 @@ mod text;
 pub use picture::RacePicture;
 
 use deadheat_explain::general::{Certainty, GeneralRaces};
-use deadheat_explain::{Bound, Explanation, Status};
-use deadheat_model::{Execution, Finding, Race};
+use std::sync::Arc;
+
+use deadheat_explain::{Bound, Explanation, Shown, Status};
+use deadheat_model::{Execution, Race};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::analyze::{PairReport, WitnessReport, pair};
-use crate::guarantee::{counted, grouped};
 use crate::spelling::Spelling;
+use crate::style::{counted, grouped};
 
 /// How many races of a chain are listed.
 pub const MAX_CHAIN: usize = 20;
 
 /// What is known about the races of an execution, in the order of its JSON.
 #[derive(Clone, Serialize)]
-pub struct ExplainReport<'t> {
+pub struct ExplainReport {
     /// How many pairs of computation events race, each pair of places and each location by itself.
     pub apparent: u64,
     /// One race for each pair of places, first ones first.
-    pub races: Vec<ExplainedReport<'t>>,
+    pub races: Vec<ExplainedReport>,
     /// Races that come and go together.
     pub partitions: Vec<PartitionReport>,
     /// Conflicting accesses that synchronisation ordered in this run, by chance.
@@ -46,7 +48,7 @@ pub struct ExplainReport<'t> {
 
 /// A race, and why it is where it is.
 #[derive(Clone, Serialize)]
-pub struct ExplainedReport<'t> {
+pub struct ExplainedReport {
     /// From 1.
     pub id: usize,
     /// The two accesses.
@@ -65,7 +67,7 @@ pub struct ExplainedReport<'t> {
     pub chain: Vec<usize>,
     /// A reordering that ends with both accesses, for a race that is predicted.
     #[serde(flatten)]
-    pub witness: Option<WitnessReport<'t>>,
+    pub witness: Option<WitnessReport>,
     /// Whether the checker of witnesses has accepted it.
     #[serde(skip_serializing_if = "is_false")]
     pub verified: bool,
@@ -98,21 +100,20 @@ pub struct GeneralReport {
     pub certain: bool,
 }
 
-impl<'t> ExplainReport<'t> {
-    /// Puts together what is known. Every witness of a predicted race must have been accepted by the
-    /// checker.
+impl ExplainReport {
+    /// Puts together what is known.
     pub fn new(
-        execution: &'t Execution,
+        execution: &Execution,
         explanation: &Explanation,
-        predicted: Vec<Finding>,
+        predicted: Vec<Shown>,
         general: &GeneralRaces,
-        spelling: Option<&'t Spelling<'t>>,
-    ) -> ExplainReport<'t> {
+        spelling: Option<&Arc<Spelling>>,
+    ) -> ExplainReport {
         let names = &execution.names;
         let mut races: Vec<ExplainedReport> = Vec::new();
         let mut partitions = Vec::new();
         // A reordering that was checked settles what dependences leave open.
-        let mut shown: FxHashMap<_, Finding> = FxHashMap::default();
+        let mut shown: FxHashMap<_, Shown> = FxHashMap::default();
         let mut others = Vec::new();
         let apparent: FxHashMap<_, Status> = explanation
             .races
@@ -138,8 +139,10 @@ impl<'t> ExplainReport<'t> {
                 },
                 None => race.race,
             };
-            let witness =
-                witness.map(|((_, witness), spelling)| WitnessReport { witness, spelling });
+            let witness = witness.map(|((_, witness), spelling)| WitnessReport {
+                witness,
+                spelling: spelling.clone(),
+            });
             let mut chain = Vec::new();
             let mut at = Some(place);
             while let Some(place) = at.filter(|_| chain.len() < MAX_CHAIN) {
@@ -172,10 +175,13 @@ impl<'t> ExplainReport<'t> {
         }
         // Nothing that raced in this run can have caused what no other race is there to cause.
         let is_first = races.is_empty();
-        for Finding { race, witness } in others {
+        for Shown { race, witness } in others {
             let id = races.len() + 1;
             let witness = witness.zip(spelling);
-            let witness = witness.map(|(witness, spelling)| WitnessReport { witness, spelling });
+            let witness = witness.map(|(witness, spelling)| WitnessReport {
+                witness,
+                spelling: spelling.clone(),
+            });
             races.push(ExplainedReport {
                 id,
                 pair: pair(&race, names),

@@ -6,8 +6,8 @@ use deadheat_explain::{EdgeKind, Neighbourhood, neighbourhood};
 use deadheat_model::{EventNumber, Execution, Race, Strand};
 use deadheat_offline::threads::Malformed;
 
-use crate::analyze_text::cut;
 use crate::drawing::escaped;
+use crate::style::cut;
 
 const ROW: usize = 30;
 const COLUMN: usize = 240;

@@ -1,12 +1,12 @@
 //! An explanation as people read it: what to fix first and why, and the rest in short.
 
 use crate::analyze::PairReport;
-use crate::analyze_text::{BOLD, MAX_NAME, PLAIN, RED, YELLOW, cut, ends};
-use crate::guarantee::counted;
+use crate::analyze_text::{MAX_NAME, ends};
+use crate::style::{BOLD, PLAIN, RED, YELLOW, counted, cut};
 
 use super::{ExplainReport, ExplainedReport};
 
-impl ExplainReport<'_> {
+impl ExplainReport {
     /// The report as text: `most` races that are not first are shown. Styled: whoever prints it strips
     /// the colours where they do not belong.
     pub fn text(&self, path: &str, most: usize) -> String {

@@ -1,0 +1,174 @@
+//! `deadheat analyze`: which races does a recorded run show, or promise?
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use deadheat_explain::{Judgement, NotATrace, Witnesses};
+use deadheat_model::Execution;
+use deadheat_offline::m2::decide::Budget;
+use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
+use deadheat_report::{AboutTrace, AnalyzeReport, Spelling};
+use deadheat_trace::{Format, Source, TraceError};
+use thiserror::Error;
+
+use crate::{Step, Watch};
+
+/// What is asked of an analysis.
+#[derive(Clone, Default)]
+pub struct AnalyzeOptions {
+    /// The engines to be asked; the strongest that can judge the trace if there is none.
+    pub engines: Vec<&'static Engine>,
+    /// How races are listed.
+    pub listing: Listing,
+    /// What a prediction leaves open is decided by exact search, within these bounds.
+    pub complete: Option<Budget>,
+}
+
+/// What the engines said.
+pub struct Analysis {
+    /// One report an engine.
+    pub reports: Vec<AnalyzeReport>,
+    /// Engines that could not judge the trace, and why.
+    pub failures: Vec<EngineError>,
+    /// Witnesses that the checker refused: bugs of deadheat, to be told.
+    pub refused: Vec<String>,
+}
+
+/// Why a trace could not be judged.
+#[derive(Debug, Error)]
+pub enum AnalyzeError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Nothing follows from nothing.
+    #[error("the trace has no events")]
+    Empty,
+    /// No engine can judge it.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The checker of witnesses does not accept it.
+    #[error("the checker of witnesses does not accept the trace: {0}")]
+    Unchecked(#[from] NotATrace),
+}
+
+/// Reads all of a trace into memory.
+pub fn read(source: &Source, watch: Watch) -> Result<Execution, TraceError> {
+    watch(Step::Reading(0.0));
+    source.read_all()
+}
+
+/// Asks engines about a trace. What only an engine cannot do does not end the analysis.
+pub fn analyze(
+    source: &Source,
+    options: &AnalyzeOptions,
+    watch: Watch,
+) -> Result<Analysis, AnalyzeError> {
+    let asked = &options.engines;
+    let in_memory = source.format() != Format::Dht
+        || asked.is_empty()
+        || asked.iter().any(|engine| engine.in_memory);
+    let execution = match in_memory {
+        true => Some(Arc::new(read(source, watch)?)),
+        false => None,
+    };
+    let recording = match &execution {
+        Some(execution) => Recording::InMemory(execution),
+        None => Recording::OnDisk(source),
+    };
+    if is_empty(recording)? {
+        return Err(AnalyzeError::Empty);
+    }
+    judge(recording, execution.as_ref(), options, watch)
+}
+
+fn is_empty(recording: Recording) -> Result<bool, TraceError> {
+    match recording {
+        Recording::InMemory(execution) => Ok(execution.events.is_empty()),
+        Recording::OnDisk(source) => {
+            let first = source.for_each(|window| match window.events {
+                [] => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            });
+            Ok(first?.is_continue())
+        }
+    }
+}
+
+fn judge(
+    recording: Recording,
+    execution: Option<&Arc<Execution>>,
+    options: &AnalyzeOptions,
+    watch: Watch,
+) -> Result<Analysis, AnalyzeError> {
+    let mut start = Instant::now();
+    let current = Mutex::new("surveying");
+    let judging = |done, all| {
+        let name = current.lock().map_or("", |name| *name);
+        watch(Step::Judging(name, done, all));
+    };
+    let mut survey = Survey::new(recording, &judging)?;
+    let surveyed = start.elapsed();
+    let engines = match &options.engines[..] {
+        [] => vec![Engine::strongest(&survey.constructs())],
+        engines => engines.to_vec(),
+    };
+    let asked = Options {
+        listing: options.listing,
+        complete: options.complete,
+    };
+    let mut analysis = Analysis {
+        reports: Vec::new(),
+        failures: Vec::new(),
+        refused: Vec::new(),
+    };
+    let mut checker: Option<(Witnesses, Arc<Spelling>)> = None;
+    for engine in engines {
+        let name = engine.name;
+        if let Ok(mut current) = current.lock() {
+            *current = name;
+        }
+        start = Instant::now();
+        let findings = match engine.judge(&mut survey, &asked) {
+            Ok(findings) => findings,
+            Err(error) if error.is_of_this_engine() => {
+                analysis.failures.push(error);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut about = AboutTrace {
+            names: survey.names,
+            events: survey.count,
+            spelling: None,
+        };
+        let judgement = match execution.filter(|_| engine.worth.is_shown()) {
+            Some(execution) if !findings.races.is_empty() => {
+                if checker.is_none() {
+                    let spelling = Spelling::new(execution.clone());
+                    checker = Some((Witnesses::new(execution)?, Arc::new(spelling)));
+                }
+                let Some((witnesses, spelling)) = &checker else {
+                    continue;
+                };
+                about.spelling = Some(spelling);
+                let all = findings.races.len() as u64;
+                let each = |done| watch(Step::Checking(name, done, all));
+                Judgement::proven(findings, witnesses, each)
+            }
+            _ => Judgement::unproven(findings),
+        };
+        for (race, refusal) in &judgement.refused {
+            analysis.refused.push(format!(
+                "the witness that {name} gives for events {} and {} is refused: {refusal}. This is a \
+                 bug in deadheat: please report it, with the trace",
+                race.first.event, race.second.event
+            ));
+        }
+        let seconds = (surveyed + start.elapsed()).as_secs_f64();
+        let searched = options.complete.is_some();
+        let report = AnalyzeReport::new(engine, about, judgement, searched, seconds);
+        analysis.reports.push(report);
+    }
+    Ok(analysis)
+}

@@ -1,0 +1,232 @@
+//! `deadheat check`: is this `.tp` program safe?
+
+use std::sync::Arc;
+
+use deadheat_lang::{
+    CannotFollow, DEFAULT_MAX_STATES, DEFAULT_MAX_STEPS, Exploration, ExploreOptions, Program, Run,
+    Schedule,
+};
+use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition};
+use deadheat_offline::orders::{self, DEFAULT_MAX_ORDERS, Orders};
+use deadheat_offline::{Engine, EngineError, zipper};
+use deadheat_report::{CheckReport, Renderer};
+use thiserror::Error;
+
+use crate::drawing::{CannotDraw, PictureFormat, draw};
+use crate::explain::{ExplainError, ExplainOptions, Explained, explain_execution};
+use crate::{Step, Watch};
+
+/// What is asked of a check.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// What judges the run; the first engine that fits unless given.
+    pub engine: Option<&'static str>,
+    /// Who takes the next step.
+    pub schedule: Schedule,
+    /// The most steps of the run.
+    pub max_steps: u64,
+    /// Visit every schedule, and at most so many states.
+    pub explore: Option<u64>,
+    /// Visit every order of isolated sections, and at most so many.
+    pub all_orders: Option<u64>,
+}
+
+impl CheckOptions {
+    /// How many states are visited unless told otherwise.
+    pub const MAX_STATES: u64 = DEFAULT_MAX_STATES;
+    /// How many orders of sections are visited unless told otherwise.
+    pub const MAX_ORDERS: u64 = DEFAULT_MAX_ORDERS;
+    /// How many steps a run takes unless told otherwise.
+    pub const MAX_STEPS: u64 = DEFAULT_MAX_STEPS;
+}
+
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
+            engine: None,
+            schedule: Schedule::DepthFirst,
+            max_steps: DEFAULT_MAX_STEPS,
+            explore: None,
+            all_orders: None,
+        }
+    }
+}
+
+/// Why a program could not be judged.
+#[derive(Debug, Error)]
+pub enum CheckError {
+    /// Its text is not a program; shown with the source.
+    #[error("{0}")]
+    NotAProgram(String),
+    /// It cannot follow the schedule.
+    #[error(transparent)]
+    CannotFollow(#[from] CannotFollow),
+    /// The engine does not know what a construct orders.
+    #[error(
+        "{}uses `{}`, which {engine} cannot order; {}",
+        match at {
+            Some(at) => format!("line {}, column {}, ", at.line, at.column),
+            None => String::new(),
+        },
+        construct.word(),
+        match all_orders {
+            true => "--explore visits every schedule of any program".to_string(),
+            false => format!("--engine {instead} can"),
+        }
+    )]
+    CannotOrder {
+        /// Where the run uses it, if it does.
+        at: Option<SourcePosition>,
+        /// What cannot be ordered.
+        construct: Construct,
+        /// The engine.
+        engine: &'static str,
+        /// The engine that orders all of the program's constructs.
+        instead: &'static str,
+        /// Whether every order of sections was asked for.
+        all_orders: bool,
+    },
+    /// The engine cannot judge the run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// A program that was checked.
+pub struct Checked {
+    /// What was found.
+    pub report: CheckReport,
+    path: String,
+    source: String,
+    run: Run,
+    findings: Findings,
+}
+
+impl Checked {
+    /// The report as text, with the source shown. Styled: whoever prints it strips the colours where
+    /// they do not belong.
+    pub fn text(&self) -> String {
+        Renderer::new(&self.path, &self.source).check(&self.report)
+    }
+
+    /// The run's schedule, for `--schedule trace:FILE`.
+    pub fn schedule(&self) -> String {
+        self.run.schedule().to_string()
+    }
+
+    /// The run, to be saved as a trace.
+    pub fn execution(&self) -> &Execution {
+        &self.run.execution
+    }
+
+    /// Explains the run's races.
+    pub fn explain(&self, watch: Watch) -> Result<Explained, ExplainError> {
+        let execution = Arc::new(self.run.execution.clone());
+        explain_execution(execution, &ExplainOptions::default(), watch)
+    }
+
+    /// The picture of the run's computation graph, its races marked.
+    pub fn draw(&self, format: PictureFormat) -> Result<String, CannotDraw> {
+        let races = self.findings.races.iter().map(|finding| finding.race);
+        let races: Vec<Race> = races.collect();
+        draw(&self.path, &self.run.execution, &races, format)
+    }
+}
+
+/// Checks a program, given the name of its file and its text.
+pub fn check(
+    path: &str,
+    source: &str,
+    options: &CheckOptions,
+    watch: Watch,
+) -> Result<Checked, CheckError> {
+    let program = Program::parse(source).map_err(|diagnostics| {
+        CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
+    })?;
+    let mut run = program.run(&options.schedule, options.max_steps)?;
+    name_places(path, &mut run.execution);
+    let constructs = program.constructs();
+    let engine = engine(constructs, &run.execution, options)?;
+    let findings = engine.check(&run.execution)?;
+    let orders = match options.all_orders {
+        Some(most) => Some(visit_orders(&program, options.max_steps, most, watch)?),
+        None => None,
+    };
+    let exploration = options.explore.map(|most| explore(&program, most, watch));
+    let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
+    let report = CheckReport::new(
+        path,
+        constructs,
+        &run,
+        engine,
+        &findings,
+        orders,
+        exploration,
+    );
+    Ok(Checked {
+        report,
+        path: path.to_string(),
+        source: source.to_string(),
+        run,
+        findings,
+    })
+}
+
+/// Calls places by the file's name, as a trace does.
+fn name_places(path: &str, execution: &mut Execution) {
+    let names = &mut execution.names;
+    let positions = names.positions.iter();
+    let sites = positions.map(|at| format!("{path}:{}:{}", at.line, at.column));
+    names.sites = sites.collect();
+}
+
+/// The engine that is asked for, if it can order what the program uses.
+fn engine(
+    constructs: &[Construct],
+    execution: &Execution,
+    options: &CheckOptions,
+) -> Result<&'static Engine, CheckError> {
+    let fitting = Engine::fitting(constructs);
+    let all_orders = options.all_orders.is_some();
+    let engine = match options.engine.and_then(Engine::named) {
+        Some(engine) => engine,
+        None if all_orders => &zipper::ENGINE,
+        None => fitting,
+    };
+    let Some(&construct) = constructs.iter().find(|&&c| !engine.orders(c)) else {
+        return Ok(engine);
+    };
+    let mut events = execution.events.iter();
+    let event = events.find(|event| event.op().construct() == Some(construct));
+    Err(CheckError::CannotOrder {
+        at: event.and_then(|event| execution.names.position(event.site())),
+        construct,
+        engine: engine.name,
+        instead: fitting.name,
+        all_orders,
+    })
+}
+
+fn visit_orders(
+    program: &Program,
+    max_steps: u64,
+    most: u64,
+    watch: Watch,
+) -> Result<Orders, EngineError> {
+    orders::all_orders(program, max_steps, most, |progress| {
+        watch(Step::Ordering(progress.visited, most, progress.pending));
+    })
+}
+
+fn explore(program: &Program, max_states: u64, watch: Watch) -> Exploration {
+    let options = ExploreOptions {
+        max_states,
+        ..ExploreOptions::default()
+    };
+    program.explore(&options, |progress| {
+        watch(Step::Exploring(
+            progress.states,
+            max_states,
+            progress.depth as u64,
+        ));
+    })
+}

@@ -1,0 +1,67 @@
+//! deadheat as a library: one call a command.
+//!
+//! [`check()`] judges a `.tp` program, [`analyze()`] a recorded execution by one engine or several,
+//! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a trace. Each gives a
+//! report that serialises to the command's JSON and renders as its text. [`Step`]s tell how far a long
+//! call has got.
+//!
+//! ```
+//! use deadheat::{CheckOptions, check};
+//!
+//! let source = "shared x; proc main() { async { x = 1; } x = 2; }";
+//! let checked = check("lost.tp", source, &CheckOptions::default(), &|_| {})?;
+//! assert_eq!(checked.report.racy_locations, ["x"]);
+//! # Ok::<(), deadheat::CheckError>(())
+//! ```
+//!
+//! ```
+//! use deadheat::{AnalyzeOptions, analyze, trace};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("run.std");
+//! std::fs::write(&path, "T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n")?;
+//! let analysis = analyze(&trace::open(&path)?, &AnalyzeOptions::default(), &|_| {})?;
+//! let race = &analysis.reports[0].races[0];
+//! assert!(race.verified);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod analyze;
+mod check;
+mod drawing;
+mod engines;
+mod explain;
+mod stats;
+mod verify;
+
+pub use analyze::{Analysis, AnalyzeError, AnalyzeOptions, analyze, read};
+pub use check::{CheckError, CheckOptions, Checked, check};
+pub use deadheat_lang as lang;
+pub use deadheat_model as model;
+pub use deadheat_offline::m2::decide::Budget;
+pub use deadheat_offline::{ENGINES, Engine, Listing};
+pub use deadheat_report as report;
+pub use deadheat_trace as trace;
+pub use drawing::{CannotDraw, PictureFormat};
+pub use engines::{engine_help, engine_table};
+pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
+pub use stats::stats;
+pub use verify::{MAX_REPORT_BYTES, VerifyError, verify};
+
+/// How far a long call has got.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Step {
+    /// A trace is being read; so much is done, from 0 to 1.
+    Reading(f64),
+    /// An engine is at work: done and all.
+    Judging(&'static str, u64, u64),
+    /// Witnesses of an engine are being checked: done and all.
+    Checking(&'static str, u64, u64),
+    /// Schedules are being explored: states visited and at most, steps deep.
+    Exploring(u64, u64, u64),
+    /// Orders of sections are being visited: visited and at most, to be tried.
+    Ordering(u64, u64, u64),
+}
+
+/// Told how far a call has got.
+pub type Watch<'a> = &'a (dyn Fn(Step) + Sync);

@@ -1,0 +1,36 @@
+//! `deadheat verify`: are the witnesses in a report true?
+
+use deadheat_explain::{ReportError, verify_report};
+use deadheat_report::VerifyReport;
+use deadheat_trace::{Source, TraceError};
+use thiserror::Error;
+
+use crate::{Watch, read};
+
+/// The most bytes of a report that are read.
+pub const MAX_REPORT_BYTES: usize = deadheat_explain::MAX_REPORT_BYTES;
+
+/// Why a report could not be checked.
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The trace could not have happened.
+    #[error("{0}")]
+    Impossible(ReportError),
+    /// The report is not one about this trace.
+    #[error(transparent)]
+    Report(ReportError),
+}
+
+/// Checks every witness of a report, as `deadheat analyze --json` prints it, against the trace. Nothing
+/// of the report is believed.
+pub fn verify(report: &str, trace: &Source, watch: Watch) -> Result<VerifyReport, VerifyError> {
+    let execution = read(trace, watch)?;
+    let verification = verify_report(report, &execution).map_err(|error| match error {
+        ReportError::NotATrace(_) => VerifyError::Impossible(error),
+        _ => VerifyError::Report(error),
+    })?;
+    Ok(VerifyReport::new(&verification))
+}

@@ -1,0 +1,70 @@
+//! DC's races: those of the pairs that DC leaves unordered that have a witness.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use deadheat_model::{Execution, Finding, Findings, Race, racy};
+use rayon::prelude::*;
+
+use super::vindicate::Vindicator;
+use crate::engine::EngineError;
+use crate::survey::Survey;
+
+/// How many pairs of two places are tried for one that can be vindicated.
+pub(super) const TRIED: usize = 16;
+
+/// Of the races under DC those that have a witness.
+pub(super) fn vindicated(
+    execution: &Execution,
+    survey: &Survey,
+    suspects: Findings,
+    all_pairs: bool,
+) -> Result<Findings, EngineError> {
+    let mut findings = Findings {
+        counted: all_pairs && suspects.all_listed || suspects.races.is_empty(),
+        all_listed: suspects.all_listed,
+        kept_orders: survey.kept_orders,
+        judged: suspects.judged,
+        ..Findings::default()
+    };
+    if suspects.races.is_empty() {
+        return Ok(findings);
+    }
+    let vindicator = Vindicator::new(&execution.events, &execution.names)?;
+    let vindicate = |race: &Race| {
+        let witness = vindicator.witness(race.first.event, race.second.event)?;
+        Some(Finding {
+            race: Race { count: 1, ..*race },
+            witness: Some(witness),
+        })
+    };
+    let mut races: Vec<Race> = suspects.races.iter().map(|found| found.race).collect();
+    races.sort_by_key(|race| (race.places(), race.key()));
+    let same: Vec<&[Race]> = races.chunk_by(|a, b| a.places() == b.places()).collect();
+    let done = AtomicU64::new(0);
+    let judged = same.par_iter().map(|races| {
+        let mut shown: Vec<Finding> = Vec::new();
+        let mut open: Vec<Race> = Vec::new();
+        for race in races.iter() {
+            match vindicate(race) {
+                Some(race) => shown.push(race),
+                None => open.push(*race),
+            }
+            if !all_pairs && !shown.is_empty() {
+                open.clear();
+                break;
+            }
+        }
+        if !all_pairs {
+            open.truncate(1);
+        }
+        (survey.progress)(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
+        (shown, open)
+    });
+    for (shown, open) in judged.collect::<Vec<_>>() {
+        findings.races.extend(shown);
+        findings.undecided.extend(open);
+    }
+    findings.sort();
+    findings.racy = racy(&findings.races);
+    Ok(findings)
+}

@@ -1,0 +1,184 @@
+//! The sentence that says what a check proves, and no more.
+
+use deadheat_lang::{Ending, MAX_SCHEDULES, Run};
+use deadheat_model::{Construct, Op};
+
+use crate::check::{CheckReport, ExploredReport, OrdersReport};
+use crate::style::{counted, grouped, listed};
+
+/// What is proven by a run, its races and an exploration if there was one.
+pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    let (events, judged) = (report.events, report.judged_events);
+    let has_sections = constructs.contains(&Construct::Isolated);
+    let judged_all_orders = report.orders.filter(|_| has_sections);
+    match (&report.explored, judged_all_orders) {
+        (Some(explored), _) => of_exploration(explored),
+        (None, Some(orders)) => of_orders(report, orders),
+        (None, None) if judged < events => format!(
+            "{} in the first {} of {} of this schedule; the rest was not judged, its graph is too \
+             large",
+            match report.racy_locations.len() as u64 {
+                0 => "no race".to_string(),
+                n => counted(n, "racy location"),
+            },
+            grouped(judged as u64),
+            counted(events as u64, "event"),
+        ),
+        (None, None) => of_run(report, constructs, run),
+    }
+}
+
+fn of_exploration(explored: &ExploredReport) -> String {
+    let schedules = match explored.schedules {
+        MAX_SCHEDULES => "more than 10^19 schedules".to_string(),
+        n => counted(n, "schedule"),
+    };
+    let covered = format!("{schedules}, {}", counted(explored.states, "state"));
+    let mut ends = Vec::new();
+    if explored.deadlock_possible {
+        ends.push("a deadlock");
+    }
+    if explored.error_possible {
+        ends.push("an error");
+    }
+    let who = match explored.deterministic {
+        Some(true) => "each",
+        _ => "some schedule",
+    };
+    let mut some_end = match ends.is_empty() {
+        true => String::new(),
+        false => format!("; {who} ends in {}", ends.join(", another in ")),
+    };
+    if explored.endless_possible {
+        some_end += "; some schedule never ends";
+    }
+    let racy = explored.racy_locations.len() as u64;
+    let names = match explored.racy_locations.len() {
+        0..=4 => {
+            let quoted = explored
+                .racy_locations
+                .iter()
+                .map(|name| format!("`{name}`"));
+            listed(&quoted.collect::<Vec<_>>())
+        }
+        n => counted(n as u64, "location"),
+    };
+    if !explored.complete {
+        let found = match racy {
+            0 => "no race found so far".to_string(),
+            _ => format!("{names} can race, and there may be more"),
+        };
+        return format!(
+            "{found}{some_end}; not every schedule was explored (stopped after {covered}; raise \
+             --max-states to go on)"
+        );
+    }
+    match (racy, explored.deterministic) {
+        (0, Some(true)) => format!(
+            "race-free and deterministic for this input, under every schedule{some_end} ({covered}, \
+             all explored)"
+        ),
+        (0, _) => format!(
+            "race-free for this input under every schedule, but not deterministic{some_end} \
+             ({covered}, all explored)"
+        ),
+        _ => format!("{names} can race, no other location can{some_end} ({covered}, all explored)"),
+    }
+}
+
+fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
+    let visited = counted(orders.visited, "order");
+    let all = format!("{visited} of isolated sections, all that can differ");
+    let ends = match (&report.error, &report.deadlock) {
+        (Some(_), _) => "; this one ends in an error",
+        (_, Some(_)) => "; this one ends in a deadlock",
+        _ => "",
+    };
+    let open = match report.error.is_some() {
+        true => "what other schedules do, `--explore` tells",
+        false => "there are more, or they take longer (raise --max-orders, --max-steps)",
+    };
+    match (report.racy_locations.len() as u64, orders.complete) {
+        (0, true) => format!("race-free for this input, under every schedule ({all}){ends}"),
+        (0, false) => format!("no race in {visited} of isolated sections{ends}; {open}"),
+        (n, true) => format!(
+            "{} in some order ({all}); what else a program does once it races, `--explore` tells",
+            counted(n, "racy location")
+        ),
+        (n, false) => format!(
+            "{} in some order of isolated sections; {visited} visited, {open}",
+            counted(n, "racy location")
+        ),
+    }
+}
+
+fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    // What orders strands by the schedule's choice rather than the program's.
+    let choosing: Vec<&str> = constructs
+        .iter()
+        .filter(|construct| !construct.orders_alike_in_every_schedule())
+        .map(|construct| construct.word())
+        .collect();
+    let others = match choosing[..] {
+        ["isolated"] => "--all-orders",
+        _ => "--explore",
+    };
+    match (&run.ending, report.races.is_empty()) {
+        (Ending::Error(_), true) => {
+            "no race before the error; what other schedules do, `--explore` tells".to_string()
+        }
+        (Ending::StillRunning, true) => {
+            "no race so far; the run was stopped before its end (`--max-steps`)".to_string()
+        }
+        (_, false) => format!(
+            "{} in this schedule: nothing orders the accesses shown; `{others}` tells what other \
+             schedules do",
+            counted(report.racy_locations.len() as u64, "racy location")
+        ),
+        (Ending::Finished, true) if choosing.is_empty() => format!(
+            "race-free and deterministic for this input, under every schedule ({})",
+            covered(report, constructs, run)
+        ),
+        (Ending::Deadlock(_), true) if choosing.is_empty() => format!(
+            "race-free for this input, and every schedule ends in this deadlock ({})",
+            covered(report, constructs, run)
+        ),
+        (ending, true) => format!(
+            "no race in this schedule{}; {} can take another order in others: `{}` visits them all",
+            match ending {
+                Ending::Deadlock(_) => ", which ends in a deadlock",
+                _ => "",
+            },
+            listed(&choosing),
+            others
+        ),
+    }
+}
+
+/// What a sentence about every schedule speaks of: `async, finish: 4 tasks, 1 join, 9 accesses; no
+/// locks`.
+fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+    let words: Vec<&str> = constructs
+        .iter()
+        .map(|construct| construct.word())
+        .collect();
+    let events = run.execution.events.iter();
+    let threads = events
+        .filter(|event| matches!(event.op(), Op::Fork(_)))
+        .count() as u64;
+    let tasks = report.tasks - threads;
+    let mut counts = Vec::new();
+    if tasks > 0 || threads == 0 {
+        counts.push(counted(tasks, "task"));
+    }
+    if threads > 0 {
+        counts.push(counted(threads, "thread"));
+    }
+    counts.push(counted(report.joins, "join"));
+    counts.push(match report.accesses {
+        1 => "1 access".to_string(),
+        n => format!("{} accesses", grouped(n)),
+    });
+    let colon = if words.is_empty() { "" } else { ": " };
+    format!("{}{colon}{}; no locks", words.join(", "), counts.join(", "))
+}

@@ -1,0 +1,285 @@
+//! Findings as text, with the source lines they are about.
+
+use std::ops::Range;
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Snippet};
+use deadheat_lang::Diagnostics;
+use deadheat_model::{AccessKind, SourcePosition};
+
+use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
+use crate::style::{counted, grouped};
+
+/// How many races are shown with their source; the rest are counted.
+const MAX_SHOWN: usize = 50;
+
+/// A line of more bytes than this is shown in parts.
+const LONG_LINE: usize = 1000;
+
+/// Turns findings about one source file into text. Styled: whoever prints it strips the colours
+/// where they do not belong.
+pub struct Renderer<'s> {
+    path: &'s str,
+    source: &'s str,
+    long_lines: bool,
+    renderer: annotate_snippets::Renderer,
+}
+
+impl<'s> Renderer<'s> {
+    /// For findings about the file `path`, whose text is `source`.
+    pub fn new(path: &'s str, source: &'s str) -> Renderer<'s> {
+        Renderer {
+            path,
+            source,
+            long_lines: source.lines().any(|line| line.len() > LONG_LINE),
+            renderer: annotate_snippets::Renderer::styled(),
+        }
+    }
+
+    /// What is wrong with the program's text.
+    pub fn diagnostics(&self, diagnostics: &Diagnostics) -> String {
+        let mut text = String::new();
+        for diagnostic in &diagnostics.found {
+            let span = diagnostic.span.start as usize..diagnostic.span.end as usize;
+            let main = self.mark(AnnotationKind::Primary, span, &diagnostic.label);
+            let related = diagnostic.related.iter().map(|(span, label)| {
+                let span = span.start as usize..span.end as usize;
+                self.mark(AnnotationKind::Context, span, label)
+            });
+            let title = Level::ERROR.primary_title(diagnostic.message.as_str());
+            let marks = std::iter::once(main).chain(related);
+            let mut group = self.group(Group::with_title(title), marks);
+            if let Some(help) = &diagnostic.help {
+                group = group.element(Level::HELP.message(help.as_str()));
+            }
+            self.add(&mut text, group);
+        }
+        let count = diagnostics.found.len() as u64;
+        let count = match diagnostics.more {
+            true => format!("more than {}", counted(count, "error")),
+            false => counted(count, "error"),
+        };
+        let last = format!("`{}` could not be read: {count}", self.path);
+        let title = Level::ERROR.primary_title(last);
+        self.add(&mut text, Group::with_title(title));
+        text
+    }
+
+    /// What a check found, the guarantee at the end.
+    pub fn check(&self, report: &CheckReport) -> String {
+        let mut text = String::new();
+        for race in report.races.iter().take(MAX_SHOWN) {
+            let more = match race.count {
+                1 => String::new(),
+                n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
+                n => format!(" (at least {} pairs of accesses)", grouped(n)),
+            };
+            let mut group = self.race(&race.location, &race.first, &race.second, &more);
+            if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
+                let note = format!("when sections are entered by {}", shortened(order));
+                group = group.element(Level::NOTE.message(note));
+            }
+            let schedule = race.schedule.as_deref().unwrap_or_default();
+            self.add(&mut text, group.elements(schedule_note(schedule)));
+        }
+        if let Some(error) = &report.error {
+            let group = self.error(error.message.clone(), error);
+            self.add(&mut text, group);
+        }
+        if let Some(deadlock) = &report.deadlock {
+            let group = self.deadlock("nobody can go on", deadlock);
+            self.add(&mut text, group);
+        }
+        self.explored(report, &mut text);
+        let hidden = report.races.len().saturating_sub(MAX_SHOWN) as u64;
+        if hidden > 0 {
+            text += &format!(
+                "{} not shown; --json lists all\n",
+                counted(hidden, "more race")
+            );
+        }
+        if !report.races_complete {
+            text += "not all pairs of accesses were compared: there may be more places, and the numbers \
+                     of pairs are lower bounds\n";
+        }
+        text + &format!("{}: {}\n", self.path, report.guarantee)
+    }
+
+    /// What only other schedules show.
+    fn explored(&self, report: &CheckReport, text: &mut String) {
+        let Some(explored) = &report.explored else {
+            return;
+        };
+        let shown = |line: &AccessReport, other: &AccessReport, location: &str| {
+            let places = |a: &AccessReport, b: &AccessReport| {
+                let mut places = [a.position, b.position];
+                places.sort();
+                places
+            };
+            report.races.iter().any(|race| {
+                race.location == location
+                    && places(&race.first, &race.second) == places(line, other)
+            })
+        };
+        let others = explored
+            .races
+            .iter()
+            .filter(|race| !shown(&race.first, &race.second, &race.location));
+        let hidden = others.clone().count().saturating_sub(MAX_SHOWN) as u64;
+        for race in others.take(MAX_SHOWN) {
+            let elsewhere = " (in another schedule)";
+            let group = self.race(&race.location, &race.first, &race.second, elsewhere);
+            self.add(text, group.elements(schedule_note(&race.schedule)));
+        }
+        if hidden > 0 {
+            let hidden = counted(hidden, "more race");
+            *text += &format!("{hidden} in other schedules not shown; --json has them\n\n");
+        }
+        if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
+            let group = self.deadlock("nobody can go on (in another schedule)", &found.what);
+            self.add(text, group.elements(schedule_note(&found.schedule)));
+        }
+        let here = report.error.as_ref().map(|error| error.position);
+        let errors = explored.errors.iter();
+        let errors = errors.filter(|found| Some(found.what.position) != here);
+        for found in errors.take(MAX_SHOWN) {
+            let error = &found.what;
+            let title = format!("{} (in another schedule)", error.message);
+            let group = self.error(title, error);
+            self.add(text, group.elements(schedule_note(&found.schedule)));
+        }
+    }
+
+    fn race(
+        &self,
+        location: &str,
+        first: &AccessReport,
+        second: &AccessReport,
+        more: &str,
+    ) -> Group<'_> {
+        let title = format!("{}{more}", at_the_same_time(location, first, second));
+        let mark = |access: &AccessReport| {
+            let label = format!("{} by {}", access.access, access.task);
+            self.mark(AnnotationKind::Primary, range(access.position), &label)
+        };
+        let title = named("race").primary_title(title);
+        // One place that races with itself, in two tasks, is marked once.
+        let marks = match first.position == second.position {
+            true => {
+                let label = format!(
+                    "{} by {}, {} by {}",
+                    first.access, first.task, second.access, second.task
+                );
+                vec![self.mark(AnnotationKind::Primary, range(first.position), &label)]
+            }
+            false => vec![mark(first), mark(second)],
+        };
+        self.group(Group::with_title(title), marks)
+    }
+
+    fn error(&self, title: String, error: &ErrorReport) -> Group<'_> {
+        let label = format!("in {}", error.task);
+        let mut marks = vec![self.mark(AnnotationKind::Primary, range(error.position), &label)];
+        if let Some(first) = error.first_set {
+            marks.push(self.mark(AnnotationKind::Context, range(first), "set first here"));
+        }
+        let title = named("failure").primary_title(title);
+        self.group(Group::with_title(title), marks)
+    }
+
+    fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
+        let marks = deadlock.waiting.iter().take(MAX_SHOWN).map(|waiting| {
+            let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
+            self.mark(AnnotationKind::Primary, range(waiting.position), &label)
+        });
+        let title = named("deadlock").primary_title(title);
+        let group = self.group(Group::with_title(title), marks);
+        let hidden = deadlock.waiting.len().saturating_sub(MAX_SHOWN) + deadlock.more;
+        match hidden {
+            0 => group,
+            n => group.element(Level::NOTE.message(format!("{n} more wait, too"))),
+        }
+    }
+
+    fn group<'g>(
+        &'g self,
+        group: Group<'g>,
+        marks: impl IntoIterator<Item = Annotation<'g>>,
+    ) -> Group<'g> {
+        let snippet = || Snippet::source(self.source).path(self.path);
+        match self.long_lines {
+            false => group.element(snippet().annotations(marks)),
+            // Two marks in a line as long as a book would show all that lies between them.
+            true => group.elements(marks.into_iter().map(|mark| snippet().annotation(mark))),
+        }
+    }
+
+    /// Marks a piece of the source, which must lie inside it.
+    fn mark(&self, kind: AnnotationKind, span: Range<usize>, label: &str) -> Annotation<'static> {
+        let end = span.end.min(self.source.len());
+        let annotation = kind.span(span.start.min(end)..end);
+        match label.is_empty() {
+            true => annotation,
+            false => annotation.label(label.to_string()),
+        }
+    }
+
+    fn add(&self, text: &mut String, group: Group<'_>) {
+        *text += &self.renderer.render(&[group]);
+        *text += "\n\n";
+    }
+}
+
+/// What is wrong, in a sentence.
+fn at_the_same_time(location: &str, first: &AccessReport, second: &AccessReport) -> String {
+    match (first.access, second.access) {
+        (AccessKind::Write, AccessKind::Read) => {
+            format!(
+                "{} can write `{location}` while {} reads it",
+                first.task, second.task
+            )
+        }
+        (AccessKind::Read, AccessKind::Write) => {
+            format!(
+                "{} can write `{location}` while {} reads it",
+                second.task, first.task
+            )
+        }
+        (_, _) => {
+            let (a, b) = match first.task <= second.task {
+                true => (&first.task, &second.task),
+                false => (&second.task, &first.task),
+            };
+            format!("{a} and {b} can write `{location}` at the same time")
+        }
+    }
+}
+
+/// The level of a finding, by what it is called.
+fn named(name: &'static str) -> Level<'static> {
+    Level::ERROR.with_name(Some(name))
+}
+
+fn range(position: SourcePosition) -> Range<usize> {
+    let start = position.offset as usize;
+    start..start + position.length as usize
+}
+
+/// A schedule in one line, shortened if it is long.
+fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'static>> {
+    if schedule.is_empty() {
+        return None;
+    }
+    let turns = shortened(schedule);
+    let note = format!("for example, by the schedule: {turns}");
+    Some(Level::NOTE.message(note))
+}
+
+/// Turns one after the other, the first few if there are many.
+fn shortened(turns: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut shown: Vec<String> = turns.iter().take(MOST).cloned().collect();
+    if turns.len() > MOST {
+        shown.push(format!("… ({} turns)", turns.len()));
+    }
+    shown.join(", ")
+}

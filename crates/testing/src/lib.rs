@@ -1,0 +1,24 @@
+//! For tests and benches only: random programs and traces, and the truth about them by brute force.
+//!
+//! - [`Trials`] says how many random things a test tries, and how to repeat one of them.
+//! - [`programs`] writes `.tp` programs, makes failing ones small, and runs every schedule of one.
+//! - [`traces`] writes traces of threads, makes failing ones small, finds every predictable race of
+//!   one, and has the partial orders straight from their definitions.
+//!
+//! A test that compares something with the truth is a few lines:
+//!
+//! ```
+//! use deadheat_testing::programs::on_small_programs;
+//!
+//! on_small_programs(1, |program| {
+//!     let run = program.run(&deadheat_lang::Schedule::DepthFirst, 10_000).unwrap();
+//!     let recorded = run.schedule().steps();
+//!     (recorded != run.steps.len() as u64).then(|| format!("{recorded} steps recorded"))
+//! });
+//! ```
+
+pub mod programs;
+pub mod traces;
+mod trials;
+
+pub use trials::{Trial, Trials};
