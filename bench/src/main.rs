@@ -1,6 +1,7 @@
 //! Measures, and prints tables (`make bench`); or makes a trace to measure with.
 
 mod engines;
+mod explain;
 mod explore;
 mod formats;
 mod generate;
@@ -41,6 +42,8 @@ enum Command {
     Generate(write_trace::Arguments),
     #[command(hide = true)]
     OnePass(traces::OnePass),
+    #[command(hide = true)]
+    OneShape(explain::shapes::OneShape),
 }
 
 fn table_names() -> Vec<&'static str> {
@@ -51,6 +54,8 @@ fn table_names() -> Vec<&'static str> {
         "formats",
         "traces",
         "trace-growth",
+        "explain",
+        "experiments",
         "engines",
     ]
     .into_iter()
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Some(Command::Generate(generate)) => write_trace::run(generate),
         Some(Command::OnePass(pass)) => traces::one_pass(pass),
+        Some(Command::OneShape(shape)) => explain::shapes::one_shape(shape),
         None => print(&arguments),
     };
     match done {
@@ -93,6 +99,12 @@ fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     if wanted("trace-growth") {
         traces::print_growth()?;
+    }
+    if wanted("experiments") {
+        explain::experiments::print();
+    }
+    if wanted("explain") {
+        explain::shapes::print()?;
     }
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {

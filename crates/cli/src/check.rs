@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::lang::Schedule;
 use deadheat::lang::syntax::MAX_SOURCE_BYTES;
-use deadheat::report::CheckReport;
+use deadheat::report::{CheckReport, ExplainReport};
 use deadheat::{
-    CheckError, CheckOptions, Checked, PictureFormat, ScheduleChoice, check, engine_help,
-    engine_named, trace,
+    CheckError, CheckOptions, Checked, Explained, PictureFormat, ScheduleChoice, check,
+    engine_help, engine_named, trace,
 };
+use serde::Serialize;
 
+use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
 use crate::output::{Delivery, complain, complain_of};
 use crate::progress::Progress;
@@ -52,6 +54,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS)]
     max_orders: u64,
 
+    /// Explain the run's races: which to fix first
+    #[arg(long)]
+    explain: bool,
+
     /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STEPS,
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
@@ -92,7 +98,8 @@ fn help() -> String {
          deadheat check --schedule random:7 --save-schedule run.txt program.tp\n  \
          deadheat check --schedule trace:run.txt program.tp\n  \
          deadheat check --record run.dht program.tp; deadheat analyze run.dht\n  \
-         deadheat check --graph run.svg examples/zipper-fig3.tp",
+         deadheat check --graph run.svg examples/zipper-fig3.tp\n  \
+         deadheat check --explain --schedule random:1 examples/netzer-queue.tp",
         engine_help()
     )
 }
@@ -134,13 +141,20 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
         return Status::Bad;
     }
     let mut status = Status::Clean;
-    let mut all: Vec<Checked> = Vec::new();
+    let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
     for path in &arguments.files {
         match checked(arguments, path) {
             Ok(checked) => {
                 status = status.max(verdict(arguments, &checked.report));
                 status = status.unless(side_outputs(arguments, &checked));
-                all.push(checked);
+                let explained = arguments.explain.then(|| {
+                    let progress = Progress::new();
+                    checked.explain(&|step| progress.show(step))
+                });
+                let explained = explained.transpose().map_err(|error| of(path, error));
+                status = status.unless(explained.is_ok());
+                let explained = explained.map_err(complain_of).ok().flatten();
+                all.push((checked, explained));
             }
             Err(failure) => {
                 complain(&failure);
@@ -148,9 +162,32 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
             }
         }
     }
-    let reports: Vec<&CheckReport> = all.iter().map(|checked| &checked.report).collect();
-    let text = || all.iter().map(Checked::text).collect();
+    let reports = all.iter().map(|(checked, explained)| WithExplanation {
+        report: &checked.report,
+        explanation: explained.as_ref().map(|explained| &explained.report),
+    });
+    let reports: Vec<WithExplanation> = reports.collect();
+    let text = || all.iter().map(text).collect();
     status.unless(arguments.delivery.deliver(quiet, &reports, text))
+}
+
+/// A report, and with --explain an explanation.
+#[derive(Serialize)]
+struct WithExplanation<'r> {
+    #[serde(flatten)]
+    report: &'r CheckReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'r ExplainReport>,
+}
+
+fn text((checked, explained): &(Checked, Option<Explained>)) -> String {
+    let explanation = explained.as_ref().map(|explained| {
+        let text = explained
+            .report
+            .text(&checked.report.program, DEFAULT_SHOWN);
+        format!("\n{text}")
+    });
+    checked.text() + &explanation.unwrap_or_default()
 }
 
 /// What a program's report does to the status.

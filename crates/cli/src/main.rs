@@ -3,6 +3,7 @@
 mod analyze;
 mod check;
 mod convert;
+mod explain;
 mod files;
 mod output;
 mod progress;
@@ -35,6 +36,7 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Analyze(analyze::Arguments),
+    Explain(explain::Arguments),
     Verify(verify::Arguments),
     Convert(convert::Arguments),
     Stats(stats::Arguments),
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let status = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, quiet),
+        Command::Explain(explain) => explain::run(&explain, quiet),
         Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
         Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),

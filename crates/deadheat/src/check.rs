@@ -1,6 +1,7 @@
 //! `deadheat check`: is this `.tp` program safe?
 
 use std::path::Path;
+use std::sync::Arc;
 
 use deadheat_explain::Replayed;
 use deadheat_explore::{
@@ -13,6 +14,7 @@ use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
 
 use crate::drawing::{PictureFormat, draw};
+use crate::explain::{ExplainError, ExplainOptions, Explained, explain_execution};
 use crate::{Step, Watch};
 
 /// What is asked of a check.
@@ -115,6 +117,12 @@ impl Checked {
     /// The run, to be saved as a trace.
     pub fn execution(&self) -> &Execution {
         &self.run.execution
+    }
+
+    /// Explains the run's races.
+    pub fn explain(&self, watch: Watch) -> Result<Explained, ExplainError> {
+        let execution = Arc::new(self.run.execution.clone());
+        explain_execution(execution, &ExplainOptions::default(), watch)
     }
 
     /// The picture of the run's computation graph, its races marked, as a file of this name has it.

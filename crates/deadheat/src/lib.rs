@@ -1,7 +1,7 @@
 //! deadheat as a library: one call a command.
 //!
 //! [`check()`] judges a `.tp` program, [`analyze()`] a recorded execution by one engine or several,
-//! [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a trace. Each gives a
+//! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a trace. Each gives a
 //! report that serialises to the command's JSON and renders as its text. [`Step`]s tell how far a long
 //! call has got.
 //!
@@ -31,6 +31,7 @@ mod check;
 mod choices;
 mod drawing;
 mod engines;
+mod explain;
 mod stats;
 mod verify;
 
@@ -45,6 +46,7 @@ pub use deadheat_report as report;
 pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
+pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
 pub use stats::stats;
 pub use verify::{MAX_REPORT_BYTES, VerifyError, verify};
 

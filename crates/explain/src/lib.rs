@@ -19,14 +19,21 @@
 //! ```
 
 mod cut;
+mod explanation;
+pub mod general;
 mod recording;
 mod replay;
 mod report;
 mod sections;
 mod state;
 mod verified;
+pub mod view;
 mod witness;
 
+pub use explanation::{
+    Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
+    Status, explain, neighbourhood,
+};
 pub use recording::{NotATrace, Recording, writes};
 pub use replay::Replayed;
 pub use report::{

@@ -6,6 +6,7 @@
 //!   thread. Tree and joins together are the [`Structure`], which orders any two steps of a program
 //!   without locks.
 //! - [`Clock`] is a vector clock: what comes before a point, for threads; [`Epoch`] one entry of it.
+//!   [`PersistentClock`] is one of very many that are kept.
 //! - [`Bags`] tell, on a depth-first walk, what is parallel to the point reached. They are made of
 //!   [`DisjointSets`].
 //!
@@ -26,6 +27,7 @@ mod arena;
 pub mod bags;
 pub mod clock;
 pub mod joins;
+pub mod persistent_clock;
 pub mod search;
 pub mod sets;
 pub mod structure;
@@ -36,6 +38,7 @@ pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
 pub use clock::{Clock, Epoch, Time};
 pub use joins::{Joins, Knowledge, Past, Signal};
+pub use persistent_clock::PersistentClock;
 pub use search::{Question, Search, Traversal};
 pub use sets::DisjointSets;
 pub use structure::{FinishPast, Structure, Task};

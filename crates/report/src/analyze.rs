@@ -151,7 +151,7 @@ impl AnalyzeReport {
     }
 }
 
-fn pair(race: &Race, names: &Names) -> PairReport {
+pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
     let access = |access: &RacingAccess| AccessInTrace {
         event: access.event,
         thread: names.strand(access.strand).into_owned(),

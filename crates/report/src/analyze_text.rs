@@ -21,7 +21,7 @@ const MAX_COLUMNS: usize = 6;
 const WIDTH: usize = 96;
 
 /// How long a name may be before it is cut.
-const MAX_NAME: usize = 100;
+pub(crate) const MAX_NAME: usize = 100;
 
 impl AnalyzeReport {
     /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
@@ -121,7 +121,7 @@ impl AnalyzeReport {
 }
 
 /// `T1 writes at main.c:7`, and the number of the event.
-fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
+pub(crate) fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let end = |access: &AccessInTrace, kind: &str| {
         let text = format!(

@@ -15,6 +15,7 @@ mod check_guarantee;
 mod check_text;
 mod compare;
 mod drawing;
+mod explain;
 mod spelling;
 mod stats;
 mod style;
@@ -31,6 +32,9 @@ pub use check::{
 pub use check_text::Renderer;
 pub use compare::Comparison;
 pub use drawing::Drawing;
+pub use explain::{
+    ExplainReport, ExplainedReport, GeneralReport, MAX_CHAIN, PartitionReport, RacePicture,
+};
 pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,

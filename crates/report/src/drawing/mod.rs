@@ -22,6 +22,7 @@ use deadheat_offline::{ComputationGraph, Node};
 use crate::style::counted;
 use races::RaceLine;
 use steps::Steps;
+pub(crate) use svg::escaped;
 
 /// How many characters of a strand's name are kept.
 const MAX_NAME: usize = 200;

@@ -247,7 +247,7 @@ fn path(start: (i32, i32), pieces: &[Piece]) -> String {
 }
 
 /// A text as it may stand in XML, which knows no control characters.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -1,0 +1,172 @@
+//! `deadheat explain` and `check --explain`, end to end.
+
+mod common;
+
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn deadheat(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("deadheat").unwrap();
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    command.args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&text(&deadheat(arguments))).unwrap()
+}
+
+/// T1 reads `s` behind T2's write and so does what T2 did before once more: the race on `z` is an echo.
+const ECHO: &str = "\
+T1|fork(T2)|1
+T2|w(z)|2
+T2|w(s)|3
+T1|r(s)|4
+T1|w(z)|5
+";
+
+fn echo() -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(".std").tempfile().unwrap();
+    std::fs::write(file.path(), ECHO).unwrap();
+    file
+}
+
+#[test]
+fn what_to_fix_first_comes_first() {
+    let trace = echo();
+    let output = deadheat(&["explain", trace.path().to_str().unwrap()]);
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text.starts_with("Fix first:\n  1. write-read on s (feasible)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Explains 1 other race (one leads to the next: 1 → 2)"),
+        "{text}"
+    );
+    assert!(text.contains("2. write-write on z"), "{text}");
+    assert!(
+        text.contains("(tangled, perhaps only because of 1)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_json_is_that_of_the_design() {
+    let trace = echo();
+    let report = json(&["explain", "--json", trace.path().to_str().unwrap()]);
+    assert_eq!(report["apparent"], 2);
+    let races = report["races"].as_array().unwrap();
+    assert_eq!(races.len(), 2);
+    let first = &races[0];
+    assert_eq!(first["id"], 1);
+    assert_eq!(first["kind"], "write-read");
+    assert_eq!(first["variable"], "s");
+    assert_eq!(first["count"], 1);
+    assert_eq!(first["first"]["event"], 3);
+    assert_eq!(first["first"]["thread"], "T2");
+    assert_eq!(first["second"]["loc"], "4");
+    assert_eq!(first["status"], "feasible");
+    assert_eq!(first["is_first"], true);
+    assert_eq!(first["artifact_of"], Value::Array(vec![]));
+    assert_eq!(races[1]["status"], "tangled");
+    assert_eq!(races[1]["artifact_of"], serde_json::json!([1]));
+    assert_eq!(races[1]["chain"], serde_json::json!([1, 2]));
+    let partitions = serde_json::json!([
+        {"id": 1, "first": true, "races": [1], "after": []},
+        {"id": 2, "first": false, "races": [2], "after": [1]},
+    ]);
+    assert_eq!(report["partitions"], partitions);
+    assert_eq!(report["general_races"], Value::Array(vec![]));
+    assert!(report["guarantee"].as_str().unwrap().contains("1 first"));
+}
+
+/// M2's Figure 1: nothing races in the run itself; the prediction comes with its witness.
+#[test]
+fn predicted_races_come_with_their_witness() {
+    let report = json(&["explain", "--json", "examples/traces/m2-fig1b.std"]);
+    assert_eq!(report["apparent"], 0);
+    assert_eq!(report["races"][0]["status"], "predicted");
+    assert_eq!(report["races"][0]["is_first"], true);
+    assert_eq!(report["races"][0]["verified"], true);
+    assert!(report["races"][0]["witness"].as_array().unwrap().len() > 2);
+    let report = json(&[
+        "explain",
+        "--json",
+        "--no-predict",
+        "examples/traces/m2-fig1b.std",
+    ]);
+    assert_eq!(report["races"], Value::Array(vec![]));
+}
+
+#[test]
+fn a_picture_shows_both_accesses_and_what_came_before() {
+    let trace = echo();
+    let file = tempfile::Builder::new().suffix(".svg").tempfile().unwrap();
+    let (trace, path) = (
+        trace.path().to_str().unwrap(),
+        file.path().to_str().unwrap(),
+    );
+    let output = deadheat(&["explain", "--picture", path, "--race", "2", trace]);
+    assert_eq!(output.status.code(), Some(1));
+    let svg = std::fs::read_to_string(file.path()).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let count = |name: &str, class: &str| {
+        let nodes = document
+            .descendants()
+            .filter(|node| node.has_tag_name(name));
+        nodes
+            .filter(|node| node.attribute("class") == Some(class))
+            .count()
+    };
+    assert_eq!(count("rect", "racing"), 2);
+    assert_eq!(count("path", "race"), 1);
+    assert_eq!(count("path", "data"), 1);
+    assert_eq!(count("path", "sync"), 1);
+    let output = deadheat(&["explain", "--picture", path, "--race", "3", trace]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.contains("there is no race 3"), "{complaint}");
+}
+
+#[test]
+fn a_program_is_explained_as_it_is_checked() {
+    let program = "examples/netzer-queue.tp";
+    let schedule = ["--schedule", "random:1"];
+    let output = deadheat(&["check", "--explain", schedule[0], schedule[1], program]);
+    assert!(
+        text(&output).contains("\nFix first:\n"),
+        "{}",
+        text(&output)
+    );
+    let report = json(&[
+        "check",
+        "--explain",
+        "--json",
+        schedule[0],
+        schedule[1],
+        program,
+    ]);
+    let races = report["explanation"]["races"].as_array().unwrap();
+    assert!(
+        races
+            .iter()
+            .any(|race| race["is_first"] == true && race["variable"] == "tail")
+    );
+    assert!(json(&["check", "--json", program])["explanation"].is_null());
+}
+
+#[test]
+fn a_trace_without_races_is_said_to_have_none() {
+    let output = deadheat(&["explain", "examples/traces/no-lock-needed.std"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!text(&output).contains("Fix first"));
+    let output = deadheat(&["explain", "examples/traces/there-is-none.std"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,129 @@
+//! `deadheat explain`: which races are real, which are echoes of others, which to fix first?
+
+use std::sync::Arc;
+
+use deadheat_explain::general::{GeneralRaces, general_races};
+use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witnesses};
+use deadheat_model::{Execution, Race};
+use deadheat_offline::threads::Malformed;
+use deadheat_offline::{Options, Recording, Survey, m2};
+use deadheat_report::{ExplainReport, RacePicture, Spelling};
+use deadheat_trace::{Source, TraceError};
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::{Step, Watch, read};
+
+/// What is asked of an explanation.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplainOptions {
+    /// Add the races that m2 predicts in other orders of the same events.
+    pub predict: bool,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> ExplainOptions {
+        ExplainOptions { predict: true }
+    }
+}
+
+/// Why an execution could not be explained.
+#[derive(Debug, Error)]
+pub enum ExplainError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Nobody could have done it.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The checker of witnesses does not accept it.
+    #[error(transparent)]
+    Unchecked(#[from] NotATrace),
+}
+
+/// An execution whose races are explained.
+pub struct Explained {
+    /// What was found.
+    pub report: ExplainReport,
+    execution: Arc<Execution>,
+    /// The report's races.
+    races: Vec<Race>,
+}
+
+impl Explained {
+    /// The picture in SVG of what came before a race of the report, by its id; nothing if it has no such
+    /// race.
+    pub fn picture(&self, title: &str, id: usize) -> Result<Option<String>, Malformed> {
+        let race = id.checked_sub(1).and_then(|place| self.races.get(place));
+        let picture = race.map(|race| RacePicture::new(title, &self.execution, race));
+        Ok(picture.transpose()?.map(|picture| picture.svg()))
+    }
+}
+
+/// Explains the races of a trace.
+pub fn explain(
+    source: &Source,
+    options: &ExplainOptions,
+    watch: Watch,
+) -> Result<Explained, ExplainError> {
+    let execution = Arc::new(read(source, watch)?);
+    explain_execution(execution, options, watch)
+}
+
+/// Explains the races of an execution.
+pub fn explain_execution(
+    execution: Arc<Execution>,
+    options: &ExplainOptions,
+    watch: Watch,
+) -> Result<Explained, ExplainError> {
+    let all = execution.events.len() as u64;
+    watch(Step::Judging("explaining", 0, all));
+    let explanation = deadheat_explain::explain(&execution, &Limits::default())?;
+    let predicted = match options.predict {
+        true => predicted(&execution, watch)?,
+        false => Vec::new(),
+    };
+    let mut races: Vec<Race> = explanation.races.iter().map(|race| race.race).collect();
+    let apparent: FxHashSet<_> = races.iter().map(Race::ends).collect();
+    let others = predicted.iter().map(|shown| shown.race);
+    races.extend(others.filter(|race| !apparent.contains(&race.ends())));
+    let known = races.iter().map(Race::ends).collect();
+    let general = general_races(&execution, &known)?;
+    let report = report(&execution, &explanation, predicted, &general);
+    Ok(Explained {
+        report,
+        execution,
+        races,
+    })
+}
+
+fn report(
+    execution: &Arc<Execution>,
+    explanation: &Explanation,
+    predicted: Vec<Shown>,
+    general: &GeneralRaces,
+) -> ExplainReport {
+    let spelling = (!predicted.is_empty()).then(|| Arc::new(Spelling::new(execution.clone())));
+    ExplainReport::new(
+        execution,
+        explanation,
+        predicted,
+        general,
+        spelling.as_ref(),
+    )
+}
+
+/// The races that m2 predicts, each with a witness that the checker has accepted. An execution that is
+/// too much for m2 has none.
+fn predicted(execution: &Execution, watch: Watch) -> Result<Vec<Shown>, NotATrace> {
+    let judging = |done, all| watch(Step::Judging(m2::ENGINE.name, done, all));
+    let survey = Survey::new(Recording::InMemory(execution), &judging);
+    let findings = survey.and_then(|mut survey| m2::ENGINE.judge(&mut survey, &Options::default()));
+    match findings {
+        Ok(findings) if !findings.races.is_empty() => {
+            let witnesses = Witnesses::new(execution)?;
+            Ok(Judgement::proven(findings, &witnesses, |_| {}).races)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
