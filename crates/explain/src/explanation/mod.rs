@@ -18,6 +18,7 @@
 //! ```
 
 pub(crate) mod edges;
+mod judge;
 mod neighbourhood;
 mod pairs;
 mod prepass;
