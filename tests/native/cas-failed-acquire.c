@@ -17,7 +17,7 @@ int main(void) {
   pthread_t a;
   pthread_create(&a, 0, producer, 0);
   int zero = 0;
-  while (atomic_compare_exchange_strong_explicit(&ready, &zero, 0, memory_order_relaxed,
+  while (atomic_compare_exchange_strong_explicit(&ready, &zero, 0, memory_order_acq_rel,
                                                  memory_order_acquire)) {
     sched_yield();
   }

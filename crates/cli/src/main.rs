@@ -1,12 +1,14 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod analyze;
+mod cc;
 mod check;
 mod convert;
 mod files;
 mod graph;
 mod output;
 mod progress;
+mod run;
 mod stats;
 mod verify;
 
@@ -37,9 +39,17 @@ enum Command {
     Stats(stats::Arguments),
     Analyze(analyze::Arguments),
     Verify(verify::Arguments),
+    #[command(name = "cc")]
+    Cc(cc::Arguments),
+    #[command(name = "c++")]
+    Cxx(cc::Arguments),
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
+    if let Some(status) = cc::run() {
+        return status;
+    }
     let arguments = Arguments::parse();
     arguments.color.apply();
     match arguments.command {
@@ -48,5 +58,7 @@ fn main() -> ExitCode {
         Command::Stats(stats) => stats::run(&stats, arguments.quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, arguments.quiet),
         Command::Verify(verify) => verify::run(&verify, arguments.quiet),
+        Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
+        Command::Run(run) => run::run(&run, arguments.quiet),
     }
 }

@@ -5,7 +5,8 @@
 //! text with the source lines shown. [`Drawing`] is the picture of a run's computation graph.
 //! [`AnalyzeReport`] is what one engine of `deadheat analyze` says about a trace, [`Comparison`] what
 //! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
-//! `deadheat verify` says of them.
+//! `deadheat verify` says of them. [`RunReport`] is what `deadheat run` says about a C or C++ program,
+//! [`Excerpts`] shows it in its source.
 
 mod analyze;
 mod analyze_guarantee;
@@ -14,6 +15,8 @@ mod check;
 mod compare;
 mod drawing;
 mod guarantee;
+mod native;
+mod native_text;
 mod spelling;
 mod text;
 mod verify;
@@ -28,6 +31,8 @@ pub use check::{
 };
 pub use compare::Comparison;
 pub use drawing::Drawing;
+pub use native::RunReport;
+pub use native_text::Excerpts;
 pub use spelling::Spelling;
 pub use text::Renderer;
 pub use verify::{VerifiedRace, VerifyReport};
