@@ -19,6 +19,7 @@ use crate::world::world;
 
 /// What an access is, beyond its address: which bytes of a word, and which kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Code(u32);
 
 const WRITE: u32 = 1 << 6;

@@ -102,15 +102,6 @@ impl Depot {
             Some(node.address)
         })
     }
-
-    /// What follows the front of a chain.
-    pub fn rest(&self, chain: u32) -> u32 {
-        match chain {
-            0 => 0,
-            // SAFETY: as above.
-            _ => unsafe { (*self.nodes.add(chain as usize)).rest },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -397,6 +397,8 @@ enum Memory {
         stack: u32,
     },
     Stack(u32),
+    Global,
+    Mapped,
     Unknown,
 }
 
@@ -416,14 +418,19 @@ impl Memory {
         }
         match crate::thread::stack_owner(address) {
             Some(owner) => Memory::Stack(owner),
-            None => Memory::Unknown,
+            None => match modules::region(address) {
+                modules::Region::Stack => Memory::Stack(0),
+                modules::Region::Global => Memory::Global,
+                modules::Region::Mapped => Memory::Mapped,
+                modules::Region::Unknown => Memory::Unknown,
+            },
         }
     }
 
     fn thread(&self) -> Option<u32> {
         match self {
             Memory::Heap { thread, .. } | Memory::Stack(thread) => Some(*thread),
-            Memory::Unknown => None,
+            _ => None,
         }
     }
 
@@ -454,6 +461,8 @@ impl Memory {
                 line.text(b"stack");
                 line.number("thread", u64::from(*thread));
             }
+            Memory::Global => line.text(b"global"),
+            Memory::Mapped => line.text(b"mapped"),
             Memory::Unknown => line.text(b"unknown"),
         }
         line.close_object();

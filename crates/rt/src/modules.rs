@@ -28,21 +28,12 @@ impl Modules {
 
     /// Tells of the pieces that are new.
     pub fn update(&mut self, mut tell: impl FnMut(Module)) {
-        let mut text = Vec::with_capacity(1 << 15);
-        let Some(file) = os::open(b"/proc/self/maps\0", libc::O_RDONLY | libc::O_CLOEXEC) else {
-            return;
-        };
-        let mut buffer = [0; 4096];
-        loop {
-            match os::read(file, &mut buffer) {
-                0 => break,
-                read => text.extend_from_slice(&buffer[..read]),
-            }
-        }
-        os::close(file);
+        let text = read_maps();
         let mut current: Option<(&[u8], usize)> = None;
         for line in text.split(|byte| *byte == b'\n') {
-            let Some(mapping) = Mapping::parse(line) else {
+            let Some(mapping) =
+                Mapping::parse(line).filter(|mapping| mapping.path.first() == Some(&b'/'))
+            else {
                 continue;
             };
             if current.is_none_or(|(path, _)| path != mapping.path) || mapping.offset == 0 {
@@ -95,7 +86,7 @@ impl Mapping<'_> {
         let (start, end) = (hex(&addresses[..dash])?, hex(&addresses[dash + 1..])?);
         let [readable, executable] =
             [(0, b'r'), (2, b'x')].map(|(at, right)| rights.get(at) == Some(&right));
-        (rest.first() == Some(&b'/')).then_some(Mapping {
+        Some(Mapping {
             start,
             end,
             offset,
@@ -141,6 +132,61 @@ fn bias(mapping: &Mapping) -> usize {
         }
     }
     start
+}
+
+/// What an address belongs to, as far as the kernel knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Data of a module.
+    Global,
+    /// The first thread's stack.
+    Stack,
+    /// Mapped by the program or for it.
+    Mapped,
+    Unknown,
+}
+
+/// What an address belongs to. Zeroed data of a module follows its file's mappings without a name.
+pub fn region(address: usize) -> Region {
+    let mut data_end = 0;
+    let mut found = Region::Unknown;
+    maps(|start, end, name| {
+        let data = name.first() == Some(&b'/') || (name.is_empty() && start == data_end);
+        if data {
+            data_end = end;
+        }
+        if (start..end).contains(&address) {
+            found = match name {
+                b"[stack]" => Region::Stack,
+                _ if data => Region::Global,
+                _ => Region::Mapped,
+            };
+        }
+    });
+    found
+}
+
+fn maps(mut each: impl FnMut(usize, usize, &[u8])) {
+    for line in read_maps().split(|byte| *byte == b'\n') {
+        if let Some(mapping) = Mapping::parse(line) {
+            each(mapping.start, mapping.end, mapping.path);
+        }
+    }
+}
+
+fn read_maps() -> Vec<u8> {
+    let mut text = Vec::with_capacity(1 << 15);
+    if let Some(file) = os::open(b"/proc/self/maps\0", libc::O_RDONLY | libc::O_CLOEXEC) {
+        let mut buffer = [0; 4096];
+        loop {
+            match os::read(file, &mut buffer) {
+                0 => break,
+                read => text.extend_from_slice(&buffer[..read]),
+            }
+        }
+        os::close(file);
+    }
+    text
 }
 
 /// The path of the executable.

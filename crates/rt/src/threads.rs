@@ -70,7 +70,6 @@ pub struct Info {
     pub stack: u32,
     pub name: [u8; 16],
     pub finished: bool,
-    slot: u32,
     /// Its first time in its slot, and who had the slot before.
     first: Time,
     previous: Option<u32>,
@@ -152,7 +151,6 @@ impl Inner {
             stack,
             name: [0; 16],
             finished: false,
-            slot,
             first: before + 1,
             previous,
         };
@@ -376,16 +374,30 @@ pub fn detached(handle: usize) {
     });
 }
 
-/// A thread is created detached: nobody will wait for its end.
-pub fn create_detached(handle: usize, id: u32) {
+/// A thread has been created, and is known as `handle` to those who join it. It may have ended already.
+pub fn created(handle: usize, id: u32, detached: bool) {
     world().threads.with(|inner| {
-        let handle = inner.handles.entry(handle).or_default();
-        if handle.id == id || handle.id == 0 {
-            *handle = Handle {
-                id,
-                end: None,
-                detached: true,
-            };
+        let finished = inner.infos[id as usize].finished;
+        match inner.handles.get_mut(&handle) {
+            Some(known) if known.id == id => known.detached |= detached,
+            _ if finished => (),
+            _ => drop(inner.handles.insert(
+                handle,
+                Handle {
+                    id,
+                    end: None,
+                    detached,
+                },
+            )),
+        }
+        if finished
+            && detached
+            && inner
+                .handles
+                .get(&handle)
+                .is_some_and(|known| known.id == id)
+        {
+            inner.handles.remove(&handle);
         }
     });
 }

@@ -29,7 +29,6 @@ pub struct World {
     pub alone: AtomicBool,
     /// How many things could not be tracked.
     pub dropped: AtomicU64,
-    off: AtomicBool,
 }
 
 struct Place(UnsafeCell<MaybeUninit<World>>);
@@ -101,7 +100,6 @@ impl World {
             findings: Findings::new(environment.get("DEADHEAT_REPORT")),
             alone: AtomicBool::new(true),
             dropped: AtomicU64::new(0),
-            off: AtomicBool::new(false),
         };
         // SAFETY: nobody reads before STATE says READY.
         unsafe { (*PLACE.0.get()).write(world) };
@@ -111,17 +109,12 @@ impl World {
     /// Whether accesses need not be looked at.
     #[inline]
     pub fn off(&self) -> bool {
-        self.alone.load(Ordering::Relaxed) || self.off.load(Ordering::Relaxed)
+        self.alone.load(Ordering::Relaxed)
     }
 
     /// Something could not be tracked.
     pub fn drop_one(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The checking is over: the process ends.
-    pub fn switch_off(&self) {
-        self.off.store(true, Ordering::Relaxed);
     }
 }
 

@@ -70,8 +70,9 @@ unsafe extern "C" fn create(
             if result != 0 {
                 drop(Box::from_raw(begin));
                 threads::not_created(&entered, thread);
-            } else if detached == libc::PTHREAD_CREATE_DETACHED {
-                threads::create_detached(*handle as usize, id);
+            } else {
+                let detached = detached == libc::PTHREAD_CREATE_DETACHED;
+                threads::created(*handle as usize, id, detached);
             }
         }
         result
