@@ -114,6 +114,12 @@ impl Timeline {
         }
     }
 
+    /// Whether a relaxed store has something to publish.
+    #[inline]
+    pub fn has_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
     fn epoch(&self) -> Epoch {
         Epoch::new(self.slot, self.clock.get(self.slot))
     }

@@ -1,0 +1,117 @@
+//! Blocks of the heap: where they begin, how large they are, and who allocated them.
+//!
+//! Sixteen bytes before a block say so. A bitmap with one bit for sixteen bytes of the address space says
+//! where blocks begin, so that the block around an address is found by looking for the nearest bit
+//! below it. Memory that does not come from here has no bit, and is left to whoever it came from.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::os;
+use crate::shadow::ADDRESS_BITS;
+
+const GRAIN: usize = 16;
+const SPACE: usize = 1 << ADDRESS_BITS;
+/// How many words of the bitmap are looked at: blocks of up to 4 GiB.
+const FAR: usize = (4 << 30) / GRAIN / 64;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Blocks {
+    starts: usize,
+}
+
+/// What precedes a block.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Header {
+    /// The size (48 bits), and how far before the block its memory begins (a power of two, 8 bits).
+    size: u64,
+    pub stack: u32,
+    pub thread: u32,
+}
+
+impl Header {
+    /// Of a block of this size whose memory begins `before` bytes earlier, a power of two.
+    pub fn new(size: usize, before: usize, stack: u32, thread: u32) -> Header {
+        Header {
+            size: size as u64 | u64::from(before.trailing_zeros()) << 48,
+            stack,
+            thread,
+        }
+    }
+
+    /// The size that was asked for.
+    pub fn size(&self) -> usize {
+        (self.size & ((1 << 48) - 1)) as usize
+    }
+
+    /// How far before the block its memory begins.
+    pub fn before(&self) -> usize {
+        1 << (self.size >> 48)
+    }
+}
+
+impl Blocks {
+    /// None: the address space is too small or limited.
+    pub fn new() -> Option<Blocks> {
+        Some(Blocks {
+            starts: os::reserve(SPACE / GRAIN / 8)?,
+        })
+    }
+
+    fn bit(&self, block: usize) -> (&AtomicU64, u64) {
+        let grain = (block & (SPACE - 1)) / GRAIN;
+        // SAFETY: within the bitmap.
+        (
+            unsafe { &*(self.starts as *const AtomicU64).add(grain / 64) },
+            1 << (grain % 64),
+        )
+    }
+
+    /// A block begins.
+    ///
+    /// # Safety
+    /// The sixteen bytes before it are the runtime's.
+    pub unsafe fn add(&self, block: usize, header: Header) {
+        // SAFETY: the caller's promise.
+        unsafe { ((block - GRAIN) as *mut Header).write(header) };
+        let (word, bit) = self.bit(block);
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+
+    /// The header of a block, if it is one.
+    pub fn header(&self, block: usize) -> Option<Header> {
+        let (word, bit) = self.bit(block);
+        let is = block % GRAIN == 0 && word.load(Ordering::Relaxed) & bit != 0;
+        // SAFETY: a bit is only set while there is a header.
+        is.then(|| unsafe { *((block - GRAIN) as *const Header) })
+    }
+
+    /// A block ends. None: it was none, or somebody else has ended it.
+    pub fn remove(&self, block: usize) -> Option<Header> {
+        let header = self.header(block)?;
+        let (word, bit) = self.bit(block);
+        (word.fetch_and(!bit, Ordering::Relaxed) & bit != 0).then_some(header)
+    }
+
+    /// The block around an address.
+    pub fn around(&self, address: usize) -> Option<(usize, Header)> {
+        let grain = (address & (SPACE - 1)) / GRAIN;
+        let mut index = grain / 64;
+        let mut mask = u64::MAX >> (63 - grain % 64);
+        for _ in 0..FAR {
+            // SAFETY: within the bitmap.
+            let word = unsafe { &*(self.starts as *const AtomicU64).add(index) }
+                .load(Ordering::Relaxed)
+                & mask;
+            if word != 0 {
+                let block = (index * 64 + 63 - word.leading_zeros() as usize) * GRAIN;
+                let header = self.header(block)?;
+                return (address - block < header.size().max(1)).then_some((block, header));
+            }
+            mask = u64::MAX;
+            index = index.checked_sub(1)?;
+        }
+        None
+    }
+}
