@@ -22,7 +22,7 @@ void *worker(void *unused) {
     wrong |= (uintptr_t)aligned % 64 != 0;
     aligned[3] = 1;
     free(aligned);
-    void *other;
+    void *other = 0;
     wrong |= posix_memalign(&other, 256, 512);
     wrong |= (uintptr_t)other % 256 != 0;
     memset(other, i, 512);

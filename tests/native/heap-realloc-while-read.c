@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-int *block;
+int *block, *moved;
 atomic_int was_read;
 int copy;
 
@@ -24,8 +24,7 @@ int main(void) {
   while (!atomic_load_explicit(&was_read, memory_order_relaxed)) {
     sched_yield();
   }
-  void *moved = realloc(block, 1 << 20);
+  moved = realloc(block, 1 << 20);
   pthread_join(a, 0);
-  free(moved);
   free(behind);
 }

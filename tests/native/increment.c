@@ -2,7 +2,7 @@
 // expect: race on counter, lines 9 and 9
 #include <pthread.h>
 
-long counter;
+volatile long counter;
 
 void *count(void *unused) {
   for (int i = 0; i < 1000; i++) {

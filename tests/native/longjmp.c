@@ -1,5 +1,6 @@
 // longjmp leaves fifty calls at once; the stack of the race shown afterwards is that of main.
-// expect: race on x, lines 17 and 27
+// expect: race on x, lines 18 and 28
+// options: -Wno-infinite-recursion
 #include <pthread.h>
 #include <setjmp.h>
 

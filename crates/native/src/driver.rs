@@ -180,11 +180,12 @@ fn link_options(runtime: &Runtime, asked: &Arguments) -> Vec<OsString> {
     if asked.language_is_forced {
         options.extend(["-x", "none"].map(OsString::from));
     }
-    options.push("-Wl,--push-state,-Bdynamic,--no-as-needed,--whole-archive".into());
+    // One object of the archive holds all hooks; the rest of it serves that one.
+    options.push("-Wl,--push-state,-Bdynamic,--no-as-needed,-u,__tsan_init".into());
     options.push(runtime.archive.clone().into());
     let mut exports = OsString::from("--dynamic-list=");
     exports.push(&runtime.exports);
-    options.extend(["-Wl,--no-whole-archive".into(), "-Xlinker".into(), exports]);
+    options.extend(["-Xlinker".into(), exports]);
     options.extend(["-lpthread", "-ldl", "-lm", "-Wl,--pop-state"].map(OsString::from));
     options
 }

@@ -2,10 +2,11 @@
 //! the symbol table. A stripped file gives its name and an offset.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::rc::Rc;
 
 use addr2line::Loader;
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Module, Process};
@@ -68,6 +69,8 @@ struct ModuleSymbols {
     code: Option<Loader>,
     /// Globals: address, size and name, by address.
     globals: Vec<(u64, u64, String)>,
+    /// The addresses it fills when loaded, data included.
+    extent: Range<u64>,
 }
 
 impl Symbols {
@@ -100,16 +103,21 @@ impl Symbols {
         frames
     }
 
-    /// The global at an address and the offset in it: `x`, `array+12`, or `library.so+0x1f0`.
+    /// The global at an address and the offset in it: `x`, `array+12`, or `library.so+0x1f0`. The process names
+    /// the modules by their code; their data lies where their files say.
     pub fn global(&mut self, process: &Process, address: u64) -> Option<String> {
-        let module = process.module(address)?;
-        let own = address.wrapping_sub(module.bias);
-        let path = module.path.clone();
-        Some(match self.module(module).global(own) {
-            Some((name, 0)) => name,
-            Some((name, offset)) => format!("{name}+{offset}"),
-            None => format!("{}+{own:#x}", file_name(&path)),
-        })
+        for module in process.modules.iter().rev() {
+            let own = address.wrapping_sub(module.bias);
+            let symbols = self.module(module);
+            if symbols.extent.contains(&own) {
+                return Some(match symbols.global(own) {
+                    Some((name, 0)) => name,
+                    Some((name, offset)) => format!("{name}+{offset}"),
+                    None => format!("{}+{own:#x}", file_name(&module.path)),
+                });
+            }
+        }
+        None
     }
 
     fn module(&mut self, module: &Module) -> &ModuleSymbols {
@@ -120,10 +128,21 @@ impl Symbols {
 
 impl ModuleSymbols {
     fn open(path: &str) -> ModuleSymbols {
-        ModuleSymbols {
+        let mut symbols = ModuleSymbols {
             code: Loader::new(path).ok(),
-            globals: globals(path).unwrap_or_default(),
+            ..ModuleSymbols::default()
+        };
+        if let Ok(content) = std::fs::read(path)
+            && let Ok(file) = object::File::parse(&*content)
+        {
+            symbols.globals = globals(&file);
+            let starts = file.segments().map(|segment| segment.address());
+            let ends = file
+                .segments()
+                .map(|segment| segment.address().saturating_add(segment.size()));
+            symbols.extent = starts.min().unwrap_or(0)..ends.max().unwrap_or(0);
         }
+        symbols
     }
 
     fn frames(&self, path: &str, address: u64) -> Vec<Rc<Frame>> {
@@ -170,9 +189,7 @@ impl ModuleSymbols {
 }
 
 /// The variables in a file's symbol tables, by address.
-fn globals(path: &str) -> Option<Vec<(u64, u64, String)>> {
-    let content = std::fs::read(path).ok()?;
-    let file = object::File::parse(&*content).ok()?;
+fn globals(file: &object::File) -> Vec<(u64, u64, String)> {
     let symbols = file.symbols().chain(file.dynamic_symbols());
     let data = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
     let mut globals: Vec<(u64, u64, String)> = data
@@ -180,7 +197,7 @@ fn globals(path: &str) -> Option<Vec<(u64, u64, String)>> {
         .collect();
     globals.sort();
     globals.dedup_by_key(|(address, ..)| *address);
-    Some(globals)
+    globals
 }
 
 /// C++'s and Rust's names start so; any other is C's, and a `x` of C is not a mangled `long long`.
