@@ -96,6 +96,14 @@ impl Record {
         self.what & LAST != 0
     }
 
+    /// Whether another record, of the same thread and time, tells all that this one would.
+    #[inline]
+    pub fn is_told_by(&self, other: &Record) -> bool {
+        (self.what ^ other.what) & EPOCH == 0
+            && other.covers(self)
+            && self.mask() & !other.mask() == 0
+    }
+
     #[inline]
     fn without(self, bytes: u8) -> Record {
         Record {

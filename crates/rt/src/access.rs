@@ -14,33 +14,28 @@ use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
 use crate::findings::RacyAccess;
 use crate::shadow::Shadow;
-use crate::thread::{CHANGES, Change, Entered, KNOWN, Thread, enter, local};
+use crate::thread::{CHANGES, Change, Entered, KNOWN, Local, ROOT, Thread, WAYS, enter, local};
 use crate::world::world;
 
-/// What an access is, beyond its address: which bytes of a word, and which kind.
+/// What an access is, beyond its word: which bytes of it, and which kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Code(u32);
 
-const WRITE: u32 = 1 << 6;
-const ATOMIC: u32 = 1 << 7;
+const WRITE: u32 = 1 << 8;
+const ATOMIC: u32 = 1 << 9;
 
 impl Code {
-    /// An access of `1 << log` bytes at an address, all in one word.
     #[inline(always)]
-    pub fn new(address: usize, log: u32, kind: Kind) -> Code {
-        let offset = address as u32 & 7;
-        Code(
-            offset
-                | log << 3
-                | if kind.write { WRITE } else { 0 }
-                | if kind.atomic { ATOMIC } else { 0 },
-        )
+    fn new(mask: u32, kind: Kind) -> Code {
+        let write = if kind.write { WRITE } else { 0 };
+        let atomic = if kind.atomic { ATOMIC } else { 0 };
+        Code(mask | write | atomic)
     }
 
     #[inline]
     fn mask(self) -> u8 {
-        (((1u32 << (1 << (self.0 >> 3 & 7))) - 1) << (self.0 & 7)) as u8
+        self.0 as u8
     }
 
     #[inline]
@@ -76,45 +71,71 @@ impl What {
 
 #[inline(always)]
 fn known_place(history: u32, code: Code) -> usize {
-    (history.wrapping_add(code.0 << 5)) as usize % KNOWN
+    history.wrapping_add(code.0.wrapping_mul(37)) as usize % KNOWN
 }
 
+/// The first of the entries that a change may be in.
 #[inline(always)]
-fn change_place(history: u32, code: Code, site: u64) -> usize {
-    (history.wrapping_add(code.0 << 5).wrapping_add(site as u32) ^ (site >> 7) as u32) as usize
-        % CHANGES
+fn change_places(history: u32, code: Code, site: u64) -> usize {
+    let mixed =
+        (u64::from(history) ^ u64::from(code.0) << 32 ^ site).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 40) as usize % (CHANGES / WAYS) * WAYS
 }
 
 /// An access of 1, 2, 4 or 8 bytes by code at an address.
 #[inline(always)]
 pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
+    const { assert!(LOG <= 3) };
     let local = local();
     let base = local.key.get();
+    let kind = Kind {
+        write: WRITES,
+        atomic: false,
+    };
     if base == 0 {
         return not_checked(address, 1 << LOG, WRITES, pc);
     }
     if (address & 7) + (1 << LOG) > 8 {
-        return range(
-            address,
-            1 << LOG,
-            Kind {
-                write: WRITES,
-                atomic: false,
-            },
-            What::Access,
-            pc,
-        );
+        return unaligned::<WRITES>(address, 1 << LOG, pc);
     }
-    let code = Code::new(
-        address,
-        LOG,
-        Kind {
-            write: WRITES,
-            atomic: false,
-        },
-    );
-    let cell = Shadow::cell_at(local.shadow.get(), address);
-    let history = cell.load(Ordering::Relaxed);
+    let mask = if LOG == 3 {
+        0xff
+    } else {
+        ((1 << (1 << LOG)) - 1) << (address & 7)
+    };
+    part(local, base, address, Code::new(mask, kind), pc);
+}
+
+/// An access of up to 16 bytes that begins within a word and ends in another.
+#[inline(never)]
+pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
+    let local = local();
+    let mut base = local.key.get();
+    if base == 0 {
+        return not_checked(address, size, WRITES, pc);
+    }
+    let kind = Kind {
+        write: WRITES,
+        atomic: false,
+    };
+    let first = address & 7;
+    let mut bytes = (((1u32 << size) - 1) as u64) << first;
+    let mut word = address & !7;
+    while bytes != 0 && base != 0 {
+        if bytes & 0xff != 0 {
+            part(local, base, word, Code::new(bytes as u32 & 0xff, kind), pc);
+            // The time may have gone up: a signal handler may have run.
+            base = local.key.get();
+        }
+        bytes >>= 8;
+        word += 8;
+    }
+}
+
+/// The part of an access in one word.
+#[inline(always)]
+fn part(local: &Local, base: u64, address: usize, code: Code, pc: usize) {
+    let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
     // SAFETY: a key is only set while there is a thread.
     let known = unsafe { &(*local.thread.get()).known }[known_place(history, code)];
     if known != code.key(base, history) {
@@ -131,22 +152,26 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
     let cell = Shadow::cell_at(local.shadow.get(), address);
     let history = cell.load(Ordering::Relaxed);
     let thread = local.thread.get();
+    let key = code.key(base, history);
     // SAFETY: a key is only set while there is a thread. A signal handler may run between the loads and
     // change the entry: that is why the key is compared twice.
     unsafe {
         let top = local.frame.get();
         let chain = if top == (*thread).frames {
-            0
+            ROOT
         } else {
             (*top.sub(1)).chain
         };
         let site = pc as u64 | u64::from((*thread).lock_generation) << 48;
-        let key = code.key(base, history);
-        let entry = &raw const (*thread).changes[change_place(history, code, site)];
-        if (&raw const (*entry).key).read_volatile() == key
-            && (*entry).site == site
-            && (*entry).chain == chain
-        {
+        let first = &raw const (*thread).changes[change_places(history, code, site)];
+        for way in 0..WAYS {
+            let entry = first.add(way);
+            if (&raw const (*entry).key).read_volatile() != key
+                || (*entry).site != site
+                || (*entry).chain != chain
+            {
+                continue;
+            }
             let next = (&raw const (*entry).next).read_volatile();
             let same = (&raw const (*entry).key).read_volatile() == key;
             if history == 0 {
@@ -159,6 +184,15 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
             {
                 return;
             }
+            break;
+        }
+        // Only this thread makes records of its present time: if there is one, it is not about something else,
+        // even if the word has another history by now.
+        if history != 0
+            && (*thread).told_by(world().histories.newest(history), code.kind(), code.mask())
+        {
+            (*thread).known[known_place(history, code)] = key;
+            return;
         }
     }
     slow(address, code, pc);
@@ -358,13 +392,16 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
 fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
     let Some(code) = piece.code else { return };
     let site = piece.pc as u64 | u64::from(thread.lock_generation) << 48;
-    let entry = Change {
-        key: code.key(thread.key(), history),
+    let key = code.key(thread.key(), history);
+    let chain = thread.chain();
+    thread.turn = (thread.turn + 1) % WAYS;
+    let place = change_places(history, code, site) + thread.turn;
+    thread.changes[place] = Change {
+        key,
         site,
-        chain: thread.chain(),
+        chain,
         next,
     };
-    thread.changes[change_place(history, code, site)] = entry;
     thread.known[known_place(next, code)] = code.key(thread.key(), next);
 }
 
@@ -410,21 +447,16 @@ fn collect(entered: &Entered) {
 
 /// An atomic access of up to 8 bytes.
 #[inline]
-pub fn atomic_access(address: usize, log: u32, write: bool, pc: usize) {
+pub fn atomic_access(address: usize, size: usize, write: bool, pc: usize) {
     let kind = Kind {
         write,
         atomic: true,
     };
     let local = local();
     let base = local.key.get();
-    if base == 0 || (address & 7) + (1 << log) > 8 {
-        return range(address, 1 << log, kind, What::Access, pc);
+    if base == 0 || (address & 7) + size > 8 {
+        return range(address, size, kind, What::Access, pc);
     }
-    let code = Code::new(address, log, kind);
-    let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
-    // SAFETY: a key is only set while there is a thread.
-    let known = unsafe { &(*local.thread.get()).known }[known_place(history, code)];
-    if known != code.key(base, history) {
-        change(address, code, pc);
-    }
+    let mask = ((1u32 << size) - 1) << (address & 7);
+    part(local, base, address, Code::new(mask, kind), pc);
 }

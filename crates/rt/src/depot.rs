@@ -1,7 +1,7 @@
 //! Chains as numbers: a call stack, or a set of locks held, in 32 bits.
 //!
 //! The simple model: a table of all pairs (rest of the chain, address), where a chain's number is its place in
-//! the table. Chain 0 is empty. The same chain always has the same number; a full table answers 0.
+//! the table. Chains 0 and [`ROOT`] are empty. The same chain always has the same number; a full table answers 0.
 //!
 //! Guarantee: any number of threads use it without locks. Two that add a chain at the same time may
 //! give it two numbers, each of which leads to the same addresses.
@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::os;
 
 const BUCKETS: usize = 1 << 20;
+/// Another name of the empty chain, for those to whom 0 means that they do not know.
+pub const ROOT: u32 = 1;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Depot {
             buckets: os::reserve_or_die(BUCKETS * 4) as *const AtomicU32,
             nodes: os::reserve_or_die(capacity as usize * size_of::<Node>()) as *mut Node,
             capacity,
-            used: AtomicU32::new(1),
+            used: AtomicU32::new(ROOT + 1),
         }
     }
 
@@ -93,7 +95,7 @@ impl Depot {
     pub fn addresses(&self, chain: u32) -> impl Iterator<Item = u64> {
         let mut at = chain;
         std::iter::from_fn(move || {
-            if at == 0 {
+            if at <= ROOT {
                 return None;
             }
             // SAFETY: every number but 0 that was given out is of a node that has been written.
@@ -124,10 +126,10 @@ mod tests {
         }
         let distinct: std::collections::HashSet<_> = numbers.values().collect();
         assert_eq!(distinct.len(), numbers.len());
-        let full = Depot::new(3);
+        let full = Depot::new(4);
         assert_eq!(
             [full.chain(0, 1), full.chain(0, 2), full.chain(0, 3)],
-            [1, 2, 0]
+            [2, 3, 0]
         );
     }
 }

@@ -19,6 +19,8 @@ use deadheat_online::fasttrack::Record;
 
 use crate::os;
 
+/// The arena is in small pages up to here.
+const HUGE: usize = 8 << 20;
 const LINE: u32 = 4;
 const BLOCK: u32 = 64 * LINE;
 const RECORDS: usize = 1 << 30;
@@ -60,8 +62,15 @@ unsafe impl Send for Histories {}
 impl Histories {
     /// Without any but the empty one.
     pub fn new() -> Histories {
+        let records = os::reserve_or_die(RECORDS * size_of::<Record>());
+        // Many histories are found at random: large pages find them faster.
+        os::advise(
+            records + HUGE,
+            RECORDS * size_of::<Record>() - HUGE,
+            libc::MADV_HUGEPAGE,
+        );
         Histories {
-            records: os::reserve_or_die(RECORDS * size_of::<Record>()) as *mut Record,
+            records: records as *mut Record,
             used: os::reserve_or_die(BLOCKS * 8) as *const AtomicU64,
             sweep: AtomicU32::new(0),
             swept: AtomicU32::new(0),
@@ -86,6 +95,14 @@ impl Histories {
             }
             std::slice::from_raw_parts(first, length)
         }
+    }
+
+    /// The newest record of a history that is not empty. If the number is no longer in use, what is found there is some
+    /// record that was made at some time.
+    #[inline]
+    pub fn newest(&self, number: u32) -> Record {
+        // SAFETY: within the arena. Another thread may make a record there meanwhile: read as plain memory.
+        unsafe { self.records.add(number as usize).read_volatile() }
     }
 
     /// Room for a history of up to so many records, and its number. None: a collection is due.

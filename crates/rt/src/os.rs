@@ -41,18 +41,22 @@ pub fn reserve(bytes: usize) -> Option<usize> {
     // SAFETY: a new mapping, at a place the kernel chooses.
     let address = unsafe { call(libc::SYS_mmap, arguments) };
     let address = usize::try_from(address).ok()?;
-    for advice in [libc::MADV_NOHUGEPAGE, libc::MADV_DONTDUMP] {
-        if bytes >= 1 << 30 {
-            // SAFETY: advice on the mapping just made.
-            unsafe {
-                call(
-                    libc::SYS_madvise,
-                    [address, bytes, advice as usize, 0, 0, 0],
-                )
-            };
-        }
+    if bytes >= 1 << 30 {
+        advise(address, bytes, libc::MADV_NOHUGEPAGE);
+        advise(address, bytes, libc::MADV_DONTDUMP);
     }
     Some(address)
+}
+
+/// Tells the kernel how a piece of the runtime's own memory is used.
+pub fn advise(address: usize, bytes: usize, advice: i32) {
+    // SAFETY: such advice does not change what is in memory.
+    unsafe {
+        call(
+            libc::SYS_madvise,
+            [address, bytes, advice as usize, 0, 0, 0],
+        )
+    };
 }
 
 /// As [`reserve`]; ends the process if there is no memory.
@@ -140,6 +144,32 @@ pub fn close(file: i32) {
 pub fn yield_now() {
     // SAFETY: takes no arguments.
     unsafe { call(libc::SYS_sched_yield, [0; 6]) };
+}
+
+static BARRIERS: AtomicU32 = AtomicU32::new(0);
+const REGISTER: usize = 1 << 4;
+const BARRIER: usize = 1 << 3;
+
+/// Asks the kernel for barriers on all threads of the process. False: it has none.
+pub fn ask_for_barriers() -> bool {
+    // SAFETY: takes numbers.
+    let done = unsafe { call(libc::SYS_membarrier, [REGISTER, 0, 0, 0, 0, 0]) } == 0;
+    BARRIERS.store(u32::from(done), Ordering::Relaxed);
+    done
+}
+
+/// Whether [`barrier`] works on all threads.
+#[inline]
+pub fn barriers() -> bool {
+    BARRIERS.load(Ordering::Relaxed) != 0
+}
+
+/// All threads of the process see what was stored before, as if each had a barrier of its own here.
+pub fn barrier() {
+    if barriers() {
+        // SAFETY: takes numbers.
+        unsafe { call(libc::SYS_membarrier, [BARRIER, 0, 0, 0, 0, 0]) };
+    }
 }
 
 /// A few words on standard error, and the end.

@@ -23,6 +23,8 @@ const PAGE: usize = 4096;
 pub struct Shadow {
     base: usize,
     chunks: usize,
+    /// A bit for every word of `chunks` that is not 0.
+    summary: usize,
 }
 
 impl Shadow {
@@ -31,6 +33,7 @@ impl Shadow {
         Some(Shadow {
             base: os::reserve(SIZE)?,
             chunks: os::reserve(SIZE / CHUNK / 8)?,
+            summary: os::reserve(SIZE / CHUNK / 8 / 64)?,
         })
     }
 
@@ -62,6 +65,10 @@ impl Shadow {
         let bit = 1 << (chunk % 64);
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
+            let index = chunk / 64;
+            // SAFETY: within the summary, which has a bit for every word.
+            let word = unsafe { &*(self.summary as *const AtomicU64).add(index / 64) };
+            word.fetch_or(1 << (index % 64), Ordering::Relaxed);
         }
     }
 
@@ -111,17 +118,26 @@ impl Shadow {
     /// Visits every number in use, and says how many pages that were.
     pub fn visit(self, mut each: impl FnMut(u32)) -> usize {
         let mut pages = 0;
-        for index in 0..SIZE / CHUNK / 64 {
-            // SAFETY: within the bitmap.
-            let word = unsafe { &*(self.chunks as *const AtomicU64).add(index) };
-            let mut bits = word.load(Ordering::Relaxed);
-            while bits != 0 {
-                let chunk = index * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+        for_bits(self.summary, SIZE / CHUNK / 64, |index| {
+            for_bits(self.chunks + index * 8, 64, |bit| {
+                let chunk = index * 64 + bit;
                 pages += visit_chunk(self.base + (chunk << CHUNK_BITS), &mut each);
-            }
-        }
+            });
+        });
         pages
+    }
+}
+
+/// Calls `each` with the places of the bits that are set in a bitmap of the shadow.
+fn for_bits(bitmap: usize, bits: usize, mut each: impl FnMut(usize)) {
+    for index in 0..bits / 64 {
+        // SAFETY: the caller's bitmap is that long.
+        let word = unsafe { &*(bitmap as *const AtomicU64).add(index) };
+        let mut bits = word.load(Ordering::Relaxed);
+        while bits != 0 {
+            each(index * 64 + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+        }
     }
 }
 

@@ -11,8 +11,10 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
+use deadheat_online::fasttrack::{Kind, Record};
 use deadheat_online::timeline::Timeline;
 
+use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
 use crate::os::{self, Spin, SpinGuard};
 use crate::world::{World, world};
@@ -62,6 +64,9 @@ pub fn local() -> &'static Local {
     LOCAL.with(|local| unsafe { &*std::ptr::from_ref(local) })
 }
 
+/// The chain of callers of code that no instrumented function has called.
+pub const ROOT: u32 = ROOT_CHAIN;
+
 /// A function that has been entered and not left.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -75,11 +80,13 @@ pub struct Frame {
 }
 
 const KNOWN_BITS: u32 = 10;
-const CHANGE_BITS: u32 = 8;
+const CHANGE_BITS: u32 = 9;
 /// How many accesses a thread remembers not to change anything.
 pub const KNOWN: usize = 1 << KNOWN_BITS;
 /// How many changes of histories a thread remembers.
 pub const CHANGES: usize = 1 << CHANGE_BITS;
+/// How many of them have the same place.
+pub const WAYS: usize = 4;
 
 /// A change from one history to another that the thread has made at this time, from this place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,6 +111,8 @@ pub struct Held {
 pub struct Thread {
     pub known: [u64; KNOWN],
     pub changes: [Change; CHANGES],
+    /// Which of the changes of a place was replaced last.
+    pub turn: usize,
     pub line: Timeline,
     pub room: Room,
     /// Counts what invalidates the caches: 20 bits, never 0.
@@ -165,6 +174,7 @@ impl Thread {
         // are valid for the caches.
         unsafe {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
+            (&raw mut (*thread).turn).write(0);
             (&raw mut (*thread).line).write(line);
             (&raw mut (*thread).room).write(Room::default());
             (&raw mut (*thread).generation).write(1);
@@ -343,7 +353,7 @@ impl Thread {
     pub fn chain(&self) -> u32 {
         let top = local().frame.get();
         if top == self.frames {
-            return 0;
+            return ROOT;
         }
         // SAFETY: frames below the top have been written.
         let known = unsafe { (*top.sub(1)).chain };
@@ -366,7 +376,7 @@ impl Thread {
             let mut chain = if at > self.frames {
                 (*at.sub(1)).chain
             } else {
-                0
+                ROOT
             };
             while at < top {
                 // Whoever called the first function is not the program.
@@ -378,6 +388,12 @@ impl Thread {
             }
             chain
         }
+    }
+
+    /// Whether a record is of this thread's present time, and tells all of such an access.
+    #[inline]
+    pub fn told_by(&self, record: Record, kind: Kind, mask: u8) -> bool {
+        Record::new(self.line.slot(), self.line.now(), kind, mask, 0).is_told_by(&record)
     }
 
     /// The number of the call stack of code at an address in the running function.
@@ -430,13 +446,14 @@ pub fn enter() -> Option<Entered> {
     }
     local.depth.set(1);
     let entered = Entered { local };
-    entered.thread().busy.store(1, Ordering::SeqCst);
-    while REGISTRY.stop.load(Ordering::SeqCst) != 0 {
-        entered.thread().busy.store(0, Ordering::SeqCst);
-        while REGISTRY.stop.load(Ordering::Relaxed) != 0 {
-            os::yield_now();
-        }
-        entered.thread().busy.store(1, Ordering::SeqCst);
+    // With the kernel's help, whoever pauses the runtime makes this store visible to itself.
+    entered.thread().busy.store(1, Ordering::Relaxed);
+    match os::barriers() {
+        true => std::sync::atomic::compiler_fence(Ordering::SeqCst),
+        false => std::sync::atomic::fence(Ordering::SeqCst),
+    }
+    if REGISTRY.stop.load(Ordering::Relaxed) != 0 {
+        entered.resume();
     }
     Some(entered)
 }
@@ -490,6 +507,7 @@ impl Drop for Pause<'_> {
 pub fn pause() -> Pause<'static> {
     let guard = REGISTRY.lock.lock();
     REGISTRY.stop.store(1, Ordering::SeqCst);
+    os::barrier();
     let pause = Pause { _registry: guard };
     let own = local().thread.get();
     pause.threads(|thread| {

@@ -89,6 +89,7 @@ impl World {
             );
             return false;
         };
+        os::ask_for_barriers();
         let world = World {
             shadow,
             histories: Histories::new(),

@@ -157,8 +157,8 @@ impl Value for u128 {
 
 #[inline]
 fn check<T: Value>(place: *mut T, write: bool, pc: usize) {
-    match T::SIZE.trailing_zeros() {
-        4 => range(
+    match T::SIZE {
+        16 => range(
             place as usize,
             16,
             Kind {
@@ -168,7 +168,7 @@ fn check<T: Value>(place: *mut T, write: bool, pc: usize) {
             What::Access,
             pc,
         ),
-        log => atomic_access(place as usize, log, write, pc),
+        size => atomic_access(place as usize, size, write, pc),
     }
 }
 

@@ -3,7 +3,7 @@
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
-use crate::access::{What, access, range};
+use crate::access::{What, access, range, unaligned};
 use crate::interpose::real::real;
 use crate::thread::{Frame, enter, local};
 
@@ -33,13 +33,11 @@ extern "C" fn write8(address: usize, pc: usize) {
 }
 
 extern "C" fn read16(address: usize, pc: usize) {
-    access::<3, false>(address, pc);
-    access::<3, false>(address + 8, pc);
+    unaligned::<false>(address, 16, pc);
 }
 
 extern "C" fn write16(address: usize, pc: usize) {
-    access::<3, true>(address, pc);
-    access::<3, true>(address + 8, pc);
+    unaligned::<true>(address, 16, pc);
 }
 
 const READ: Kind = Kind {
