@@ -70,7 +70,9 @@ pub enum Place {
     },
     /// A thread's stack or thread-local variable, named in full by `variable`.
     Thread,
-    /// A global variable, or memory nothing is known about.
+    /// Memory nothing is known about but its address.
+    Unknown,
+    /// A global variable.
     #[default]
     Global,
 }
@@ -304,11 +306,10 @@ fn place(symbols: &mut Symbols, process: &Process, race: &Race) -> (String, Plac
             (format!("thread-local variable of {owner}"), Place::Thread)
         }
         Memory::Global | Memory::Mapped | Memory::Unknown => {
-            let global = symbols.global(process, race.address);
-            (
-                global.unwrap_or_else(|| format!("memory at {:#x}", race.address)),
-                Place::Global,
-            )
+            match symbols.global(process, race.address) {
+                Some(global) => (global, Place::Global),
+                None => (format!("memory at {:#x}", race.address), Place::Unknown),
+            }
         }
     }
 }

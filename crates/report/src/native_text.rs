@@ -233,6 +233,7 @@ fn subject(race: &NativeRace) -> String {
             counted(*size, "byte")
         ),
         Place::Thread => format!("the {}", race.variable),
+        Place::Unknown => format!("the {}", race.variable),
         Place::Global => format!("`{}`", race.variable),
     }
 }
