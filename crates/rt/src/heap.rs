@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::origin::Stack;
 use crate::os;
 use crate::shadow::ADDRESS_BITS;
 
@@ -24,30 +25,43 @@ pub struct Blocks {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Header {
-    /// The size (48 bits), and how far before the block its memory begins (a power of two, 8 bits).
+    /// The size (40 bits), how far before the block its memory begins (a power of two, 5 bits), and the
+    /// place it was allocated at.
     size: u64,
-    pub stack: u32,
+    chain: u32,
     pub thread: u32,
 }
 
+const SIZE_BITS: u32 = 40;
+const BEFORE_BITS: u32 = 5;
+
 impl Header {
     /// Of a block of this size whose memory begins `before` bytes earlier, a power of two.
-    pub fn new(size: usize, before: usize, stack: u32, thread: u32) -> Header {
+    pub fn new(size: usize, before: usize, stack: Stack, thread: u32) -> Header {
+        let above = u64::from(stack.place) << BEFORE_BITS | u64::from(before.trailing_zeros());
         Header {
-            size: size as u64 | u64::from(before.trailing_zeros()) << 48,
-            stack,
+            size: above << SIZE_BITS | size as u64,
+            chain: stack.chain,
             thread,
         }
     }
 
     /// The size that was asked for.
     pub fn size(&self) -> usize {
-        (self.size & ((1 << 48) - 1)) as usize
+        (self.size & ((1 << SIZE_BITS) - 1)) as usize
     }
 
     /// How far before the block its memory begins.
     pub fn before(&self) -> usize {
-        1 << (self.size >> 48)
+        1 << ((self.size >> SIZE_BITS) & ((1 << BEFORE_BITS) - 1))
+    }
+
+    /// Where it was allocated.
+    pub fn stack(&self) -> Stack {
+        Stack {
+            chain: self.chain,
+            place: (self.size >> (SIZE_BITS + BEFORE_BITS)) as u32,
+        }
     }
 }
 

@@ -30,7 +30,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     let entered = enter();
     let (stack, thread) = match &entered {
         Some(entered) => (entered.thread().stack_at(pc), entered.thread().id),
-        None => (0, 0),
+        None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
     unsafe {
