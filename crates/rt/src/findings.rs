@@ -397,7 +397,9 @@ enum Memory {
 
 impl Memory {
     fn around(thread: &Thread, address: usize) -> Memory {
-        if let Some((start, header)) = world().blocks.around(address) {
+        let blocks = &world().blocks;
+        let live = blocks.around(address);
+        if let Some((start, header)) = live.or_else(|| blocks.freed_around(address)) {
             let (thread, stack) = (header.thread, header.stack());
             return Memory::Heap {
                 start,

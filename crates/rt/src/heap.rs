@@ -4,7 +4,7 @@
 //! where blocks begin, so that the block around an address is found by looking for the nearest bit
 //! below it. Memory that does not come from here has no bit, and is left to whoever it came from.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::origin::Stack;
 use crate::os;
@@ -19,6 +19,19 @@ const FAR: usize = (4 << 30) / GRAIN / 64;
 #[derive(Debug)]
 pub struct Blocks {
     starts: usize,
+    /// Blocks that were freed lately, for reports, in a ring: where and what.
+    freed: [Freed; LATELY],
+    next_freed: AtomicUsize,
+}
+
+/// How many freed blocks are remembered.
+const LATELY: usize = 1024;
+
+#[derive(Debug, Default)]
+struct Freed {
+    block: AtomicUsize,
+    size: AtomicU64,
+    who: AtomicU64,
 }
 
 /// What precedes a block.
@@ -70,6 +83,8 @@ impl Blocks {
     pub fn new() -> Option<Blocks> {
         Some(Blocks {
             starts: os::reserve(SPACE / GRAIN / 8)?,
+            freed: std::array::from_fn(|_| Freed::default()),
+            next_freed: AtomicUsize::new(0),
         })
     }
 
@@ -99,6 +114,41 @@ impl Blocks {
         let is = block % GRAIN == 0 && word.load(Ordering::Relaxed) & bit != 0;
         // SAFETY: a bit is only set while there is a header.
         is.then(|| unsafe { *((block - GRAIN) as *const Header) })
+    }
+
+    /// A block is about to end: it is remembered for a while. Threads that end blocks at the same time may overwrite
+    /// what the other has noted.
+    #[inline]
+    pub fn note_freed(&self, block: usize, header: Header) {
+        let next = self.next_freed.load(Ordering::Relaxed);
+        self.next_freed
+            .store(next.wrapping_add(1), Ordering::Relaxed);
+        let freed = &self.freed[next % LATELY];
+        freed.block.store(block, Ordering::Relaxed);
+        freed.size.store(header.size, Ordering::Relaxed);
+        freed.who.store(
+            u64::from(header.thread) << 32 | u64::from(header.chain),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// The block around an address that was freed lately.
+    pub fn freed_around(&self, address: usize) -> Option<(usize, Header)> {
+        let last = self.next_freed.load(Ordering::Relaxed);
+        let latest_first = (1..=LATELY).map(|ago| &self.freed[last.wrapping_sub(ago) % LATELY]);
+        let blocks = latest_first.map(|freed| {
+            let who = freed.who.load(Ordering::Relaxed);
+            let size = freed.size.load(Ordering::Relaxed);
+            let header = Header {
+                size,
+                chain: who as u32,
+                thread: (who >> 32) as u32,
+            };
+            (freed.block.load(Ordering::Relaxed), header)
+        });
+        blocks
+            .filter(|(block, _)| *block != 0)
+            .find(|(block, header)| (*block..block + header.size().max(1)).contains(&address))
     }
 
     /// A block ends. None: it was none, or somebody else has ended it.

@@ -318,6 +318,9 @@ fn stack_limit() -> usize {
 /// The running thread ends.
 pub fn end(entered: Entered) {
     let thread = entered.thread();
+    if !world().off() {
+        crate::sync::abandon(thread);
+    }
     let (id, slot) = (thread.id, thread.line.slot());
     let mut clock = Clock::default();
     thread.ticks(|line| clock.copy_from(line.publish()));
