@@ -13,6 +13,8 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
 use crate::findings::RacyAccess;
+use crate::origin::Origin;
+pub use crate::origin::What;
 use crate::shadow::Shadow;
 use crate::thread::{CHANGES, Change, Entered, KNOWN, Local, ROOT, Thread, WAYS, enter, local};
 use crate::world::world;
@@ -49,23 +51,6 @@ impl Code {
     #[inline(always)]
     fn key(self, base: u64, history: u32) -> u64 {
         base | u64::from(self.0) << 32 | u64::from(history)
-    }
-}
-
-/// What an access was part of; the numbers are in records' origins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum What {
-    Access = 0,
-    Range = 1,
-    Free = 2,
-    Vptr = 3,
-}
-
-impl What {
-    /// As findings call it.
-    pub fn name(number: u8) -> &'static str {
-        ["access", "range", "free", "vptr"][usize::from(number & 3)]
     }
 }
 
@@ -405,11 +390,10 @@ fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
     thread.known[known_place(next, code)] = code.key(thread.key(), next);
 }
 
-/// Where an access came from: its call stack, the locks held and what it was part of.
+/// Where an access came from.
 #[inline]
 fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
-    let stack = thread.stack_at(piece.pc);
-    u64::from(stack) | u64::from(thread.lockset() & 0xff_ffff) << 32 | (piece.what as u64) << 56
+    Origin::new(thread.stack_at(piece.pc), thread.lockset(), piece.what).0
 }
 
 /// Finds the histories that are in use, so that the others' room can be used again.

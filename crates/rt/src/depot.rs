@@ -5,13 +5,15 @@
 //!
 //! Guarantee: any number of threads use it without locks. Two that add a chain at the same time may
 //! give it two numbers, each of which leads to the same addresses.
-//! Cost: one look at a bucket. 16 bytes a chain; chains are never given back.
+//! Cost: a look at a bucket, or two. 16 bytes a chain; chains are never given back.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::os;
 
 const BUCKETS: usize = 1 << 20;
+/// How many chains with the same rest are kept near each other, in each of sixteen buckets.
+const FEW: usize = 3;
 /// Another name of the empty chain, for those to whom 0 means that they do not know.
 pub const ROOT: u32 = 1;
 
@@ -50,43 +52,66 @@ impl Depot {
 
     /// The number of the chain that has `address` in front of chain `rest`.
     pub fn chain(&self, rest: u32, address: u64) -> u32 {
-        let hash =
-            (address ^ u64::from(rest) << 40 ^ u64::from(rest)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let spread = |value: u64| value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
+        // The first few chains with the same rest are near each other: they are needed one after the other. More
+        // of them go wherever they may.
+        let near = spread(u64::from(rest)) & !15 | spread(address) & 15;
+        let (near, length) = match self.find(near, rest, address) {
+            Ok(number) => return number,
+            Err(length) => (near, length),
+        };
+        let far = spread(address ^ u64::from(rest) << 40 ^ u64::from(rest));
+        match self.find(far, rest, address) {
+            Ok(number) => number,
+            Err(_) => self.add(if length < FEW { near } else { far }, rest, address),
+        }
+    }
+
+    fn bucket(&self, index: u64) -> &AtomicU32 {
         // SAFETY: the index is below BUCKETS.
-        let bucket = unsafe { &*self.buckets.add((hash >> 44) as usize % BUCKETS) };
-        let mut fresh = None;
+        unsafe { &*self.buckets.add(index as usize % BUCKETS) }
+    }
+
+    /// The number of a chain that is in a bucket, or how many others are there.
+    #[inline]
+    fn find(&self, bucket: u64, rest: u32, address: u64) -> Result<u32, usize> {
+        let mut at = self.bucket(bucket).load(Ordering::Acquire);
+        let mut length = 0;
+        while at != 0 {
+            // SAFETY: numbers in buckets are of nodes that have been written.
+            let node = unsafe { *self.nodes.add(at as usize) };
+            if node.address == address && node.rest == rest {
+                return Ok(at);
+            }
+            length += 1;
+            at = node.next;
+        }
+        Err(length)
+    }
+
+    #[cold]
+    fn add(&self, bucket: u64, rest: u32, address: u64) -> u32 {
+        if self.used.load(Ordering::Relaxed) >= self.capacity {
+            return 0;
+        }
+        let number = self.used.fetch_add(1, Ordering::Relaxed);
+        if number >= self.capacity {
+            return 0;
+        }
+        let bucket = self.bucket(bucket);
+        let mut next = bucket.load(Ordering::Relaxed);
         loop {
-            let head = bucket.load(Ordering::Acquire);
-            let mut at = head;
-            while at != 0 {
-                // SAFETY: numbers in buckets are of nodes that have been written.
-                let node = unsafe { *self.nodes.add(at as usize) };
-                if node.address == address && node.rest == rest {
-                    return at;
-                }
-                at = node.next;
-            }
-            let number = match fresh {
-                Some(number) => number,
-                None if self.used.load(Ordering::Relaxed) >= self.capacity => return 0,
-                None => self.used.fetch_add(1, Ordering::Relaxed),
-            };
-            if number >= self.capacity {
-                return 0;
-            }
-            fresh = Some(number);
-            let node = Node {
-                address,
-                rest,
-                next: head,
-            };
             // SAFETY: the number is this thread's alone until the bucket has it.
-            unsafe { self.nodes.add(number as usize).write(node) };
-            if bucket
-                .compare_exchange(head, number, Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
-                return number;
+            unsafe {
+                self.nodes.add(number as usize).write(Node {
+                    address,
+                    rest,
+                    next,
+                })
+            };
+            match bucket.compare_exchange(next, number, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return number,
+                Err(other) => next = other,
             }
         }
     }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadheat_online::fasttrack::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::access::What;
 use crate::line::Line;
 use crate::modules;
+use crate::origin::{Origin, Stack};
 use crate::os::{self, Spin};
 use crate::thread::Thread;
 use crate::world::world;
@@ -47,7 +47,7 @@ struct Inner {
     /// How often each race was seen, in the order of their numbers (from 1).
     counts: Vec<u64>,
     /// The races by their two stacks.
-    by_stacks: FxHashMap<(u32, u32, u8), u32>,
+    by_stacks: FxHashMap<(Stack, Stack, u8), u32>,
     /// How many were written of each pair of code addresses, and the last of them.
     by_code: FxHashMap<(u64, u64), (u32, u32)>,
     threads: FxHashSet<u32>,
@@ -126,7 +126,7 @@ impl Inner {
         {
             return;
         }
-        let (stack1, stack2) = (first.origin as u32, second.origin as u32);
+        let [stack1, stack2] = [first, second].map(|record| Origin(record.origin).stack());
         let kinds = u8::from(first.kind().write) | u8::from(second.kind().write) << 1;
         let stacks = if stack1 <= stack2 {
             (stack1, stack2, kinds)
@@ -137,7 +137,7 @@ impl Inner {
             self.counts[known as usize - 1] += 1;
             return;
         }
-        let code = |stack| world().stacks.addresses(stack).next().unwrap_or(0);
+        let code = |stack: Stack| stack.addresses().next().unwrap_or(0);
         let (code1, code2) = (code(stack1), code(stack2));
         let codes = (code1.min(code2), code1.max(code2));
         let (written, last) = self.by_code.get(&codes).copied().unwrap_or_default();
@@ -173,11 +173,8 @@ impl Inner {
         {
             self.write_thread(id);
         }
-        for stack in [
-            race.first.origin as u32,
-            race.second.origin as u32,
-            memory.stack(),
-        ] {
+        let [first, second] = [race.first, race.second].map(|record| Origin(record.origin).stack());
+        for stack in [first, second, memory.stack()] {
             self.write_modules(stack);
         }
         let common = race.first.mask() & race.second.mask();
@@ -222,11 +219,10 @@ impl Inner {
     }
 
     /// Tells of the modules of a stack that have not been told of.
-    fn write_modules(&mut self, stack: u32) {
+    fn write_modules(&mut self, stack: Stack) {
         let strange = |address: &u64| !self.modules.contains(*address as usize);
-        if !world()
-            .stacks
-            .addresses(stack)
+        if !stack
+            .addresses()
             .take(DEEP)
             .any(|address| strange(&address))
         {
@@ -353,9 +349,9 @@ fn high(file: i32) -> i32 {
     }
 }
 
-fn stack(line: &mut Line, stack: u32) {
+fn stack(line: &mut Line, stack: Stack) {
     line.open_list("stack");
-    for address in world().stacks.addresses(stack).take(DEEP) {
+    for address in stack.addresses().take(DEEP) {
         line.element(address);
     }
     line.close_list();
@@ -372,13 +368,10 @@ fn access(line: &mut Line, name: &str, record: &Record, word: usize, thread: u32
     line.flag("write", record.kind().write);
     line.flag("atomic", record.kind().atomic);
     line.name("what");
-    line.text(What::name((record.origin >> 56) as u8).as_bytes());
-    stack(line, record.origin as u32);
+    line.text(Origin(record.origin).what().as_bytes());
+    stack(line, Origin(record.origin).stack());
     line.open_list("locks");
-    for lock in world()
-        .locksets
-        .addresses((record.origin >> 32) as u32 & 0xff_ffff)
-    {
+    for lock in world().locksets.addresses(Origin(record.origin).locks()) {
         line.open_element();
         line.number("address", lock >> 1);
         line.flag("write", lock & 1 == 1);
@@ -394,7 +387,7 @@ enum Memory {
         start: usize,
         size: usize,
         thread: u32,
-        stack: u32,
+        stack: Stack,
     },
     Stack(u32),
     Global,
@@ -404,8 +397,10 @@ enum Memory {
 
 impl Memory {
     fn around(thread: &Thread, address: usize) -> Memory {
-        if let Some((start, header)) = world().blocks.around(address) {
-            let (thread, stack) = (header.thread, header.stack);
+        let blocks = &world().blocks;
+        let live = blocks.around(address);
+        if let Some((start, header)) = live.or_else(|| blocks.freed_around(address)) {
+            let (thread, stack) = (header.thread, header.stack());
             return Memory::Heap {
                 start,
                 size: header.size(),
@@ -434,10 +429,10 @@ impl Memory {
         }
     }
 
-    fn stack(&self) -> u32 {
+    fn stack(&self) -> Stack {
         match self {
             Memory::Heap { stack, .. } => *stack,
-            _ => 0,
+            _ => Stack::default(),
         }
     }
 

@@ -4,8 +4,9 @@
 //! where blocks begin, so that the block around an address is found by looking for the nearest bit
 //! below it. Memory that does not come from here has no bit, and is left to whoever it came from.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::origin::Stack;
 use crate::os;
 use crate::shadow::ADDRESS_BITS;
 
@@ -18,36 +19,62 @@ const FAR: usize = (4 << 30) / GRAIN / 64;
 #[derive(Debug)]
 pub struct Blocks {
     starts: usize,
+    /// Blocks that were freed lately, for reports, in a ring: where and what.
+    freed: [Freed; LATELY],
+    next_freed: AtomicUsize,
+}
+
+/// How many freed blocks are remembered.
+const LATELY: usize = 1024;
+
+#[derive(Debug, Default)]
+struct Freed {
+    block: AtomicUsize,
+    size: AtomicU64,
+    who: AtomicU64,
 }
 
 /// What precedes a block.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Header {
-    /// The size (48 bits), and how far before the block its memory begins (a power of two, 8 bits).
+    /// The size (40 bits), how far before the block its memory begins (a power of two, 5 bits), and the
+    /// place it was allocated at.
     size: u64,
-    pub stack: u32,
+    chain: u32,
     pub thread: u32,
 }
 
+const SIZE_BITS: u32 = 40;
+const BEFORE_BITS: u32 = 5;
+
 impl Header {
     /// Of a block of this size whose memory begins `before` bytes earlier, a power of two.
-    pub fn new(size: usize, before: usize, stack: u32, thread: u32) -> Header {
+    pub fn new(size: usize, before: usize, stack: Stack, thread: u32) -> Header {
+        let above = u64::from(stack.place) << BEFORE_BITS | u64::from(before.trailing_zeros());
         Header {
-            size: size as u64 | u64::from(before.trailing_zeros()) << 48,
-            stack,
+            size: above << SIZE_BITS | size as u64,
+            chain: stack.chain,
             thread,
         }
     }
 
     /// The size that was asked for.
     pub fn size(&self) -> usize {
-        (self.size & ((1 << 48) - 1)) as usize
+        (self.size & ((1 << SIZE_BITS) - 1)) as usize
     }
 
     /// How far before the block its memory begins.
     pub fn before(&self) -> usize {
-        1 << (self.size >> 48)
+        1 << ((self.size >> SIZE_BITS) & ((1 << BEFORE_BITS) - 1))
+    }
+
+    /// Where it was allocated.
+    pub fn stack(&self) -> Stack {
+        Stack {
+            chain: self.chain,
+            place: (self.size >> (SIZE_BITS + BEFORE_BITS)) as u32,
+        }
     }
 }
 
@@ -56,6 +83,8 @@ impl Blocks {
     pub fn new() -> Option<Blocks> {
         Some(Blocks {
             starts: os::reserve(SPACE / GRAIN / 8)?,
+            freed: std::array::from_fn(|_| Freed::default()),
+            next_freed: AtomicUsize::new(0),
         })
     }
 
@@ -85,6 +114,41 @@ impl Blocks {
         let is = block % GRAIN == 0 && word.load(Ordering::Relaxed) & bit != 0;
         // SAFETY: a bit is only set while there is a header.
         is.then(|| unsafe { *((block - GRAIN) as *const Header) })
+    }
+
+    /// A block is about to end: it is remembered for a while. Threads that end blocks at the same time may overwrite
+    /// what the other has noted.
+    #[inline]
+    pub fn note_freed(&self, block: usize, header: Header) {
+        let next = self.next_freed.load(Ordering::Relaxed);
+        self.next_freed
+            .store(next.wrapping_add(1), Ordering::Relaxed);
+        let freed = &self.freed[next % LATELY];
+        freed.block.store(block, Ordering::Relaxed);
+        freed.size.store(header.size, Ordering::Relaxed);
+        freed.who.store(
+            u64::from(header.thread) << 32 | u64::from(header.chain),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// The block around an address that was freed lately.
+    pub fn freed_around(&self, address: usize) -> Option<(usize, Header)> {
+        let last = self.next_freed.load(Ordering::Relaxed);
+        let latest_first = (1..=LATELY).map(|ago| &self.freed[last.wrapping_sub(ago) % LATELY]);
+        let blocks = latest_first.map(|freed| {
+            let who = freed.who.load(Ordering::Relaxed);
+            let size = freed.size.load(Ordering::Relaxed);
+            let header = Header {
+                size,
+                chain: who as u32,
+                thread: (who >> 32) as u32,
+            };
+            (freed.block.load(Ordering::Relaxed), header)
+        });
+        blocks
+            .filter(|(block, _)| *block != 0)
+            .find(|(block, header)| (*block..block + header.size().max(1)).contains(&address))
     }
 
     /// A block ends. None: it was none, or somebody else has ended it.

@@ -20,6 +20,7 @@ mod hooks;
 mod interpose;
 mod line;
 mod modules;
+mod origin;
 mod os;
 mod shadow;
 mod signals;

@@ -1,4 +1,4 @@
-//! The modules of the process (executable, libraries) and where they lie, from `/proc/self/maps`: the
+//! The modules of the process (executable, libraries) and where they lie, from the kernel's list of mappings: the
 //! loader's own list is behind a lock that the program may hold.
 
 use crate::os;
@@ -176,7 +176,10 @@ fn maps(mut each: impl FnMut(usize, usize, &[u8])) {
 
 fn read_maps() -> Vec<u8> {
     let mut text = Vec::with_capacity(1 << 15);
-    if let Some(file) = os::open(b"/proc/self/maps\0", libc::O_RDONLY | libc::O_CLOEXEC) {
+    if let Some(file) = os::open(
+        b"/proc/thread-self/maps\0",
+        libc::O_RDONLY | libc::O_CLOEXEC,
+    ) {
         let mut buffer = [0; 4096];
         loop {
             match os::read(file, &mut buffer) {

@@ -11,6 +11,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_online::timeline::Channel;
+use rustc_hash::FxHashMap;
 
 use crate::os::{self, Spin, SpinGuard};
 use crate::shadow::ADDRESS_BITS;
@@ -30,6 +31,8 @@ pub struct Channels {
     places: *mut Place,
     used: AtomicU32,
     free: (Spin, UnsafeCell<u32>),
+    /// How many threads each barrier is for, and how many have arrived there so far.
+    barriers: (Spin, UnsafeCell<FxHashMap<usize, (u64, u64)>>),
 }
 
 /// A channel, and whom it belongs to.
@@ -86,7 +89,14 @@ impl Channels {
             places: os::reserve(CHANNELS * size_of::<Place>())? as *mut Place,
             used: AtomicU32::new(1),
             free: (Spin::new(), UnsafeCell::new(0)),
+            barriers: Default::default(),
         })
+    }
+
+    fn barriers<T>(&self, what: impl FnOnce(&mut FxHashMap<usize, (u64, u64)>) -> T) -> T {
+        let _guard = self.barriers.0.lock();
+        // SAFETY: the lock is held.
+        what(unsafe { &mut *self.barriers.1.get() })
     }
 
     fn head(&self, address: usize) -> &AtomicU32 {
@@ -226,6 +236,7 @@ impl Channels {
     /// No lock is held by anybody: for the only thread of a forked child.
     pub fn reset_locks(&self) {
         self.free.0.reset();
+        self.barriers.0.reset();
     }
 }
 
@@ -295,6 +306,56 @@ pub fn unhold(address: usize, readers: Option<usize>) {
         if !world().off() {
             unlock(thread, address, if write { None } else { readers });
         }
+    }
+}
+
+/// A thread ends while it holds locks: whoever gets them knows what it did.
+pub fn abandon(thread: &mut Thread) {
+    while let Some(held) = thread.held.pop() {
+        let readers = (!held.write).then_some(held.address + 1);
+        unlock(thread, held.address, readers);
+    }
+}
+
+/// A thread arrives at a barrier: the address of the channel by which this round's threads meet.
+///
+/// Those of the next round may arrive before all of this one have left: rounds take turns with two channels.
+pub fn arrive(barrier: usize) -> Option<usize> {
+    let entered = entered()?;
+    let thread = entered.thread();
+    world().channels.barriers(|barriers| {
+        let (count, arrived) = barriers.entry(barrier).or_default();
+        let (round, first) = match *count {
+            0 => (0, false),
+            count => (*arrived / count, *arrived % count == 0),
+        };
+        *arrived += 1;
+        let address = barrier + 1 + (round % 2) as usize;
+        let mut channel = world().channels.get(address).lock();
+        match first {
+            true => thread.ticks(|line| channel.release(line)),
+            false => thread.ticks(|line| channel.release_more(line)),
+        }
+        Some(address)
+    })
+}
+
+/// A barrier for so many threads begins.
+pub fn begin_barrier(barrier: usize, count: u64) {
+    if let Some(_entered) = enter() {
+        world()
+            .channels
+            .barriers(|barriers| barriers.insert(barrier, (count, 0)));
+    }
+}
+
+/// A barrier ends.
+pub fn end_barrier(barrier: usize) {
+    if let Some(_entered) = enter() {
+        world()
+            .channels
+            .barriers(|barriers| barriers.remove(&barrier));
+        world().channels.clear(barrier, barrier + 3);
     }
 }
 

@@ -16,6 +16,7 @@ use deadheat_online::timeline::Timeline;
 
 use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
+use crate::origin::Stack;
 use crate::os::{self, Spin, SpinGuard};
 use crate::world::{World, world};
 
@@ -396,9 +397,10 @@ impl Thread {
         Record::new(self.line.slot(), self.line.now(), kind, mask, 0).is_told_by(&record)
     }
 
-    /// The number of the call stack of code at an address in the running function.
-    pub fn stack_at(&self, code: usize) -> u32 {
-        world().stacks.chain(self.chain(), code as u64)
+    /// The call stack of code at an address in the running function.
+    #[inline]
+    pub fn stack_at(&self, code: usize) -> Stack {
+        Stack::new(self.chain(), code)
     }
 }
 

@@ -17,6 +17,7 @@ use deadheat_online::timeline::Timeline;
 use deadheat_order::{Clock, Time};
 use rustc_hash::FxHashMap;
 
+use crate::origin::Stack;
 use crate::os::Spin;
 use crate::thread::{
     Entered, Thread, enter, keep_only_this, local, pause, refresh_all, threads_before_fork,
@@ -66,8 +67,8 @@ struct Slot {
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     pub parent: Option<u32>,
-    /// The number of the stack it was created at.
-    pub stack: u32,
+    /// Where it was created.
+    pub stack: Stack,
     pub name: [u8; 16],
     pub finished: bool,
     /// Its first time in its slot, and who had the slot before.
@@ -137,7 +138,7 @@ impl Threads {
 
 impl Inner {
     /// A new thread that knows what its creator does.
-    fn add(&mut self, parent: Option<u32>, stack: u32, clock: &Clock) -> (u32, Timeline) {
+    fn add(&mut self, parent: Option<u32>, stack: Stack, clock: &Clock) -> (u32, Timeline) {
         let id = self.infos.len() as u32;
         let (slot, before, previous) = self.take_slot(clock);
         let mut line = Timeline::new(Strand(slot), before);
@@ -283,7 +284,7 @@ pub fn begin_unknown() {
     pause.threads(|thread| clock.set(thread.line.slot(), thread.line.now()));
     let (id, line) = world.threads.with(|inner| {
         inner.know_ended(&mut clock);
-        inner.add(None, 0, &clock)
+        inner.add(None, Stack::default(), &clock)
     });
     drop(pause);
     let thread = Thread::new(id, line, stack_limit());
@@ -317,6 +318,9 @@ fn stack_limit() -> usize {
 /// The running thread ends.
 pub fn end(entered: Entered) {
     let thread = entered.thread();
+    if !world().off() {
+        crate::sync::abandon(thread);
+    }
     let (id, slot) = (thread.id, thread.line.slot());
     let mut clock = Clock::default();
     thread.ticks(|line| clock.copy_from(line.publish()));

@@ -8,6 +8,7 @@ use crate::depot::Depot;
 use crate::findings::Findings;
 use crate::heap::Blocks;
 use crate::histories::Histories;
+use crate::origin;
 use crate::os;
 use crate::shadow::Shadow;
 use crate::sync::Channels;
@@ -19,6 +20,7 @@ pub struct World {
     pub shadow: Shadow,
     pub histories: Histories,
     pub stacks: Depot,
+    pub places: Depot,
     pub locksets: Depot,
     pub channels: Channels,
     pub threads: Threads,
@@ -93,8 +95,9 @@ impl World {
         let world = World {
             shadow,
             histories: Histories::new(),
-            stacks: Depot::new(1 << 28),
-            locksets: Depot::new(1 << 24),
+            stacks: Depot::new(origin::CHAINS),
+            places: Depot::new(origin::PLACES),
+            locksets: Depot::new(origin::LOCKSETS),
             channels,
             threads: Threads::new(),
             blocks,

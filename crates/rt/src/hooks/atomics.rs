@@ -100,8 +100,8 @@ unsafe fn exchange16(place: *mut u128, old: u128, new: u128) -> u128 {
     let (mut low, mut high) = (old as u64, (old >> 64) as u64);
     // SAFETY: the program does this operation on this place. rbx is LLVM's own and put back.
     unsafe {
-        std::arch::asm!("xchg rbx, {new}", "lock cmpxchg16b [{place}]", "mov rbx, {new}",
-            new = inout(reg) new as u64 => _, place = in(reg) place,
+        std::arch::asm!("xchg rbx, rsi", "lock cmpxchg16b [rdi]", "mov rbx, rsi",
+            inout("rsi") new as u64 => _, in("rdi") place,
             inout("rax") low, inout("rdx") high, in("rcx") (new >> 64) as u64);
     }
     u128::from(low) | u128::from(high) << 64

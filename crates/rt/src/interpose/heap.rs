@@ -30,7 +30,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     let entered = enter();
     let (stack, thread) = match &entered {
         Some(entered) => (entered.thread().stack_at(pc), entered.thread().id),
-        None => (0, 0),
+        None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
     unsafe {
@@ -51,7 +51,8 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     if !World::exists() {
         return None;
     }
-    let header = world().blocks.remove(block)?;
+    let header = world().blocks.header(block)?;
+    world().blocks.note_freed(block, header);
     if let Some(entered) = enter() {
         let size = header.size();
         if !world().off() && entered.thread().ignore[1] == 0 {
@@ -70,6 +71,8 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
         }
         world().channels.clear(block, block + size);
     }
+    // Nobody else has freed it meanwhile.
+    world().blocks.remove(block)?;
     Some((block - header.before(), header))
 }
 

@@ -3,7 +3,7 @@
 //! A lock is released before the real function gives it away, and acquired after the real function has got it, so
 //! that whoever gets it finds what was released.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use super::real::real;
 use crate::hooks::export;
@@ -232,21 +232,78 @@ unsafe extern "C" fn sem_destroy(lock: Lock) -> c_int {
     unsafe { real!(sem_destroy: fn(Lock) -> c_int)(lock) }
 }
 
+unsafe extern "C" fn barrier_init(lock: Lock, attributes: *const c_void, count: c_uint) -> c_int {
+    sync::begin_barrier(lock as usize, u64::from(count));
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(pthread_barrier_init: fn(Lock, *const c_void, c_uint) -> c_int)(
+            lock, attributes, count,
+        )
+    }
+}
+
 unsafe extern "C" fn barrier_wait(lock: Lock) -> c_int {
-    sync::release_more(lock as usize);
+    let round = sync::arrive(lock as usize);
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_barrier_wait: fn(Lock) -> c_int)(lock) };
-    if result == 0 || result == libc::PTHREAD_BARRIER_SERIAL_THREAD {
-        sync::acquire(lock as usize);
+    if let Some(round) = round {
+        sync::acquire(round);
     }
     result
 }
 
 unsafe extern "C" fn barrier_destroy(lock: Lock) -> c_int {
-    // SAFETY: the program's own call.
+    // SAFETY: the program's own call. It waits for those who still leave.
     let result = unsafe { real!(pthread_barrier_destroy: fn(Lock) -> c_int)(lock) };
-    sync::destroy(lock as usize);
+    sync::end_barrier(lock as usize);
     result
+}
+
+unsafe extern "C" fn mtx_lock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_lock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_trylock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_trylock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_timedlock(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_timedlock: fn(Lock, Time) -> c_int)(lock, time) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_unlock(lock: Lock) -> c_int {
+    sync::unhold(lock as usize, None);
+    // SAFETY: the program's own call.
+    unsafe { real!(mtx_unlock: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn mtx_destroy(lock: Lock) {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(mtx_destroy: fn(Lock))(lock) }
+}
+
+unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(cnd_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
+    })
+}
+
+unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(cnd_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
+    })
 }
 
 /// The cleanup of the C library: what it calls if a wait is cancelled.
@@ -361,6 +418,14 @@ export! {
     "sem_clockwait" plain => sem_clockwait;
     "sem_post" plain => sem_post;
     "sem_destroy" plain => sem_destroy;
+    "pthread_barrier_init" plain => barrier_init;
+    "mtx_lock" plain => mtx_lock;
+    "mtx_trylock" plain => mtx_trylock;
+    "mtx_timedlock" plain => mtx_timedlock;
+    "mtx_unlock" plain => mtx_unlock;
+    "mtx_destroy" plain => mtx_destroy;
+    "cnd_wait" plain => cnd_wait;
+    "cnd_timedwait" plain => cnd_timedwait;
     "pthread_barrier_wait" plain => barrier_wait;
     "pthread_barrier_destroy" plain => barrier_destroy;
     "pthread_cond_wait" plain => cond_wait;

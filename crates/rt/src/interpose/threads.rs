@@ -54,29 +54,98 @@ unsafe extern "C" fn create(
                 attributes = &raw const larger;
             }
         }
-        let Some(entered) = enter() else {
-            return create(handle, attributes, start, argument);
-        };
-        let thread = threads::create(&entered, pc, stack_size);
-        let id = (*thread).id;
-        let begin = Box::into_raw(Box::new(Begin {
-            thread,
+        born(
             start,
             argument,
-        }));
-        drop(entered);
-        let result = create(handle, attributes, run, begin.cast());
-        if let Some(entered) = enter() {
-            if result != 0 {
-                drop(Box::from_raw(begin));
-                threads::not_created(&entered, thread);
-            } else {
-                let detached = detached == libc::PTHREAD_CREATE_DETACHED;
-                threads::created(*handle as usize, id, detached);
-            }
-        }
-        result
+            stack_size,
+            detached == libc::PTHREAD_CREATE_DETACHED,
+            handle,
+            pc,
+            |start, argument| create(handle, attributes, start, argument),
+        )
     }
+}
+
+/// Creates a thread by calling `create`.
+unsafe fn born(
+    start: Start,
+    argument: *mut c_void,
+    stack_size: usize,
+    detached: bool,
+    handle: *mut libc::pthread_t,
+    pc: usize,
+    create: impl FnOnce(Start, *mut c_void) -> c_int,
+) -> c_int {
+    let Some(entered) = enter() else {
+        return create(start, argument);
+    };
+    let thread = threads::create(&entered, pc, stack_size);
+    // SAFETY: just made.
+    let id = unsafe { (*thread).id };
+    let begin = Box::into_raw(Box::new(Begin {
+        thread,
+        start,
+        argument,
+    }));
+    drop(entered);
+    let result = create(run, begin.cast());
+    if let Some(entered) = enter() {
+        if result != 0 {
+            // SAFETY: no thread has begun that would take it.
+            drop(unsafe { Box::from_raw(begin) });
+            threads::not_created(&entered, thread);
+        } else {
+            // SAFETY: the C library has written who the thread is.
+            threads::created(unsafe { *handle } as usize, id, detached);
+        }
+    }
+    result
+}
+
+/// As `pthread_create`. What the function returns has fewer bits, in the same register.
+unsafe extern "C" fn thrd_create(
+    handle: *mut libc::pthread_t,
+    start: Start,
+    argument: *mut c_void,
+    pc: usize,
+) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe {
+        let create = real!(thrd_create: fn(*mut libc::pthread_t, Start, *mut c_void) -> c_int);
+        born(
+            start,
+            argument,
+            8 << 20,
+            false,
+            handle,
+            pc,
+            |start, argument| create(handle, start, argument),
+        )
+    }
+}
+
+unsafe extern "C" fn thrd_join(handle: libc::pthread_t, value: *mut c_int) -> c_int {
+    let id = who(handle);
+    // SAFETY: the program's own call.
+    joined(handle, id, unsafe {
+        real!(thrd_join: fn(libc::pthread_t, *mut c_int) -> c_int)(handle, value)
+    })
+}
+
+unsafe extern "C" fn thrd_detach(handle: libc::pthread_t) -> c_int {
+    if let Some(_entered) = enter() {
+        threads::detached(handle as usize);
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(thrd_detach: fn(libc::pthread_t) -> c_int)(handle) }
+}
+
+unsafe extern "C" fn call_once(control: *mut c_int, routine: Routine) {
+    let before = ONCE.replace((Some(routine), control as usize));
+    // SAFETY: the program's own call.
+    unsafe { real!(call_once: fn(*mut c_int, Routine))(control, run_once) };
+    ONCE.set(before);
+    sync::acquire(control as usize);
 }
 
 extern "C" fn run(begin: *mut c_void) -> *mut c_void {
@@ -295,6 +364,10 @@ export! {
     "pthread_clockjoin_np" plain => clockjoin;
     "pthread_detach" plain => detach;
     "pthread_setname_np" plain => setname;
+    "thrd_create" 3 => thrd_create;
+    "thrd_join" plain => thrd_join;
+    "thrd_detach" plain => thrd_detach;
+    "call_once" plain => call_once;
     "pthread_once" plain => once;
     "__cxa_guard_acquire" plain => guard_acquire;
     "__cxa_guard_release" plain => guard_release;
