@@ -111,7 +111,7 @@ impl Blocks {
     /// The header of a block, if it is one.
     pub fn header(&self, block: usize) -> Option<Header> {
         let (word, bit) = self.bit(block);
-        let is = block % GRAIN == 0 && word.load(Ordering::Relaxed) & bit != 0;
+        let is = block.is_multiple_of(GRAIN) && word.load(Ordering::Relaxed) & bit != 0;
         // SAFETY: a bit is only set while there is a header.
         is.then(|| unsafe { *((block - GRAIN) as *const Header) })
     }

@@ -107,6 +107,7 @@ impl Histories {
 
     /// Room for a history of up to so many records, and its number. None: a collection is due.
     #[inline]
+    #[allow(clippy::mut_from_ref)]
     pub fn room(&self, room: &mut Room, length: usize) -> Option<(u32, &mut [Record])> {
         let length32 = u32::try_from(length).ok()?;
         if room.to - room.from < length32 && !self.refill(room, length32) {

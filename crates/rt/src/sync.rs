@@ -31,9 +31,11 @@ pub struct Channels {
     places: *mut Place,
     used: AtomicU32,
     free: (Spin, UnsafeCell<u32>),
-    /// How many threads each barrier is for, and how many have arrived there so far.
-    barriers: (Spin, UnsafeCell<FxHashMap<usize, (u64, u64)>>),
+    barriers: (Spin, UnsafeCell<Barriers>),
 }
+
+/// How many threads each barrier is for, and how many have arrived there so far.
+type Barriers = FxHashMap<usize, (u64, u64)>;
 
 /// A channel, and whom it belongs to.
 #[derive(Debug)]
@@ -93,7 +95,7 @@ impl Channels {
         })
     }
 
-    fn barriers<T>(&self, what: impl FnOnce(&mut FxHashMap<usize, (u64, u64)>) -> T) -> T {
+    fn barriers<T>(&self, what: impl FnOnce(&mut Barriers) -> T) -> T {
         let _guard = self.barriers.0.lock();
         // SAFETY: the lock is held.
         what(unsafe { &mut *self.barriers.1.get() })
@@ -227,7 +229,7 @@ impl Channels {
                 *free = number;
             }
         }
-        if from % PAGE == 0 && to % PAGE == 0 {
+        if from.is_multiple_of(PAGE) && to.is_multiple_of(PAGE) {
             let (word, bit) = self.page(from);
             word.fetch_and(!bit, Ordering::Relaxed);
         }

@@ -26,7 +26,7 @@ impl Order {
     }
 
     fn releases(self) -> bool {
-        matches!(self.0 & 0x7fff, 3 | 4 | 5)
+        matches!(self.0 & 0x7fff, 3..=5)
     }
 
     fn is_strongest(self) -> bool {
