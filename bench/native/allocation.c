@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { THREADS = 4, ROUNDS = 2000, LENGTH = 60 };
+enum { THREADS = 4, ROUNDS = 12000, LENGTH = 60 };
 struct node {
   struct node *next;
   long value;

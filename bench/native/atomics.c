@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { SIZE = 256, ITEMS = 400000 };
+enum { SIZE = 256, ITEMS = 3000000 };
 static long ring[SIZE];
 static atomic_ulong head, tail;
 

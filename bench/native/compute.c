@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { N = 260 };
+enum { N = 320 };
 static double a[N][N], b[N][N], c[N][N];
 
 static void *multiply(void *argument) {

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 4, ROUNDS = 250000 };
+enum { THREADS = 4, ROUNDS = 1500000 };
 static atomic_long counter;
 
 static void *work(void *unused) {

@@ -3,11 +3,12 @@
 
 __attribute__((noinline)) static long deep(long depth, long *cell) {
   ++*cell;
-  return depth ? deep(depth - 1, cell) + 1 : 0;
+  long below = depth ? deep(depth - 1, cell) : 0;
+  return below ^ *cell;
 }
 
 static void *work(void *cell) {
-  for (int i = 0; i < 30; i++) {
+  for (int i = 0; i < 300; i++) {
     deep(10000, cell);
   }
   return 0;
@@ -22,5 +23,5 @@ int main(void) {
   for (int i = 0; i < 2; i++) {
     pthread_join(threads[i], 0);
   }
-  return cells[0] != 30 * 10001;
+  return cells[0] != 300 * 10001;
 }

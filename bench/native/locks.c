@@ -1,7 +1,7 @@
 // kind: four threads and sixteen locks, a few accesses in each section.
 #include <pthread.h>
 
-enum { THREADS = 4, LOCKS = 16, ROUNDS = 100000 };
+enum { THREADS = 4, LOCKS = 16, ROUNDS = 600000 };
 static struct {
   pthread_mutex_t lock;
   long count, last[4];

@@ -1,7 +1,7 @@
 // hard: 10,000 locks, each around one cell, taken by four threads.
 #include <pthread.h>
 
-enum { LOCKS = 10000, ROUNDS = 8 };
+enum { LOCKS = 10000, ROUNDS = 60 };
 static pthread_mutex_t locks[LOCKS];
 static long cells[LOCKS];
 

@@ -1,7 +1,7 @@
 // hard: eight threads write the eight bytes of each word.
 #include <pthread.h>
 
-enum { WORDS = 20000, ROUNDS = 5 };
+enum { WORDS = 20000, ROUNDS = 60 };
 static char bytes[WORDS * 8];
 
 static void *work(void *argument) {

@@ -1,7 +1,7 @@
 // hard: a table that eight threads read all the time and one changes now and then, under a reader-writer lock.
 #include <pthread.h>
 
-enum { THREADS = 8, SIZE = 4096, ROUNDS = 60 };
+enum { THREADS = 8, SIZE = 4096, ROUNDS = 600 };
 static long table[SIZE];
 static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
 

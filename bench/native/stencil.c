@@ -1,7 +1,7 @@
 // kind: four threads smooth an array between barriers.
 #include <pthread.h>
 
-enum { N = 200000, THREADS = 4, PHASES = 20 };
+enum { N = 200000, THREADS = 4, PHASES = 120 };
 static float cells[2][N];
 static pthread_barrier_t meeting;
 
@@ -31,5 +31,5 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) {
     pthread_join(threads[i], 0);
   }
-  return cells[PHASES % 2][N / 2] < 0.99f;
+  return cells[PHASES % 2][N / 2] < 0.9f;
 }
