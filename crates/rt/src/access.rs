@@ -13,59 +13,12 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
 use crate::findings::RacyAccess;
+use crate::memo::Code;
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::shadow::Shadow;
-use crate::thread::{CHANGES, Change, Entered, KNOWN, Local, ROOT, Thread, WAYS, enter, local};
+use crate::thread::{Entered, Local, ROOT, Thread, enter, local};
 use crate::world::world;
-
-/// What an access is, beyond its word: which bytes of it, and which kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Code(u32);
-
-const WRITE: u32 = 1 << 8;
-const ATOMIC: u32 = 1 << 9;
-
-impl Code {
-    #[inline(always)]
-    fn new(mask: u32, kind: Kind) -> Code {
-        let write = if kind.write { WRITE } else { 0 };
-        let atomic = if kind.atomic { ATOMIC } else { 0 };
-        Code(mask | write | atomic)
-    }
-
-    #[inline]
-    fn mask(self) -> u8 {
-        self.0 as u8
-    }
-
-    #[inline]
-    fn kind(self) -> Kind {
-        Kind {
-            write: self.0 & WRITE != 0,
-            atomic: self.0 & ATOMIC != 0,
-        }
-    }
-
-    #[inline(always)]
-    fn key(self, base: u64, history: u32) -> u64 {
-        base | u64::from(self.0) << 32 | u64::from(history)
-    }
-}
-
-#[inline(always)]
-fn known_place(history: u32, code: Code) -> usize {
-    history.wrapping_add(code.0.wrapping_mul(37)) as usize % KNOWN
-}
-
-/// The first of the entries that a change may be in.
-#[inline(always)]
-fn change_places(history: u32, code: Code, site: u64) -> usize {
-    let mixed =
-        (u64::from(history) ^ u64::from(code.0) << 32 ^ site).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 40) as usize % (CHANGES / WAYS) * WAYS
-}
 
 /// An access of 1, 2, 4 or 8 bytes by code at an address.
 #[inline(always)]
@@ -80,15 +33,16 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     if base == 0 {
         return not_checked(address, 1 << LOG, WRITES, pc);
     }
-    if (address & 7) + (1 << LOG) > 8 {
+    if address & ((1 << LOG) - 1) != 0 {
         return unaligned::<WRITES>(address, 1 << LOG, pc);
     }
-    let mask = if LOG == 3 {
-        0xff
-    } else {
-        ((1 << (1 << LOG)) - 1) << (address & 7)
-    };
-    part(local, base, address, Code::new(mask, kind), pc);
+    let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
+    // SAFETY: a key is only set while there is a thread.
+    let memo = unsafe { &(*local.thread.get()).memo };
+    if !memo.knows_usual::<LOG, WRITES>(base, address, history) {
+        let mask = ((1 << (1 << LOG)) - 1) << (address & 7);
+        change(address, Code::new(mask, kind), pc);
+    }
 }
 
 /// An access of up to 16 bytes that begins within a word and ends in another.
@@ -122,8 +76,7 @@ pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
 fn part(local: &Local, base: u64, address: usize, code: Code, pc: usize) {
     let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
     // SAFETY: a key is only set while there is a thread.
-    let known = unsafe { &(*local.thread.get()).known }[known_place(history, code)];
-    if known != code.key(base, history) {
+    if unsafe { !(*local.thread.get()).memo.knows(base, code, history) } {
         change(address, code, pc);
     }
 }
@@ -137,9 +90,7 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
     let cell = Shadow::cell_at(local.shadow.get(), address);
     let history = cell.load(Ordering::Relaxed);
     let thread = local.thread.get();
-    let key = code.key(base, history);
-    // SAFETY: a key is only set while there is a thread. A signal handler may run between the loads and
-    // change the entry: that is why the key is compared twice.
+    // SAFETY: a key is only set while there is a thread.
     unsafe {
         let top = local.frame.get();
         let chain = if top == (*thread).frames {
@@ -147,36 +98,28 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
         } else {
             (*top.sub(1)).chain
         };
-        let site = pc as u64 | u64::from((*thread).lock_generation) << 48;
-        let first = &raw const (*thread).changes[change_places(history, code, site)];
-        for way in 0..WAYS {
-            let entry = first.add(way);
-            if (&raw const (*entry).key).read_volatile() != key
-                || (*entry).site != site
-                || (*entry).chain != chain
-            {
-                continue;
-            }
-            let next = (&raw const (*entry).next).read_volatile();
-            let same = (&raw const (*entry).key).read_volatile() == key;
+        let site = (*thread).site(pc);
+        if let Some(next) = (*thread).memo.change(base, code, history, site, chain) {
             if history == 0 {
                 world().shadow.note(cell);
             }
-            if same
-                && cell
-                    .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
-                    .is_ok()
+            if cell
+                .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
             {
                 return;
             }
-            break;
         }
-        // Only this thread makes records of its present time: if there is one, it is not about something else,
-        // even if the word has another history by now.
+        // What another thread does meanwhile may make the history's number mean something else: it still means the
+        // same if the word still has it.
         if history != 0
-            && (*thread).told_by(world().histories.newest(history), code.kind(), code.mask())
+            && world()
+                .histories
+                .newest(history)
+                .any(|record| (*thread).told_by(record, code.kind(), code.mask()))
+            && cell.load(Ordering::Acquire) == history
         {
-            (*thread).known[known_place(history, code)] = key;
+            (*thread).memo.know(base, code, history);
             return;
         }
     }
@@ -338,7 +281,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         match step {
             Step::Same => {
                 if let Some(code) = piece.code {
-                    thread.known[known_place(history, code)] = code.key(thread.key(), history);
+                    thread.memo.know(thread.key(), code, history);
                 }
                 *last = Some((history, history, piece.mask));
                 return;
@@ -376,18 +319,11 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
 
 fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
     let Some(code) = piece.code else { return };
-    let site = piece.pc as u64 | u64::from(thread.lock_generation) << 48;
-    let key = code.key(thread.key(), history);
-    let chain = thread.chain();
-    thread.turn = (thread.turn + 1) % WAYS;
-    let place = change_places(history, code, site) + thread.turn;
-    thread.changes[place] = Change {
-        key,
-        site,
-        chain,
-        next,
-    };
-    thread.known[known_place(next, code)] = code.key(thread.key(), next);
+    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+    thread
+        .memo
+        .note_change(present, code, history, site, chain, next);
+    thread.memo.know(present, code, next);
 }
 
 /// Where an access came from.
@@ -404,22 +340,8 @@ fn collect(entered: &Entered) {
         world.histories.collect(|mark| {
             pause.threads(|thread| {
                 thread.room = Default::default();
-                // Entries of the present time are still looked at, even now; others never again.
-                let present = thread.key() >> 44;
-                for key in &mut thread.known {
-                    match *key >> 44 == present {
-                        true => mark(*key as u32),
-                        false => *key = 0,
-                    }
-                }
-                for change in &mut thread.changes {
-                    match change.key >> 44 == present {
-                        true => [change.key as u32, change.next]
-                            .into_iter()
-                            .for_each(&mut *mark),
-                        false => *change = Change::default(),
-                    }
-                }
+                let present = thread.key();
+                thread.memo.visit(present, &mut *mark);
             });
             world.shadow.visit(mark)
         })

@@ -97,12 +97,21 @@ impl Histories {
         }
     }
 
-    /// The newest record of a history that is not empty. If the number is no longer in use, what is found there is some
-    /// record that was made at some time.
+    /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are
+    /// some records that were made at some time.
     #[inline]
-    pub fn newest(&self, number: u32) -> Record {
-        // SAFETY: within the arena. Another thread may make a record there meanwhile: read as plain memory.
-        unsafe { self.records.add(number as usize).read_volatile() }
+    pub fn newest(&self, number: u32) -> impl Iterator<Item = Record> {
+        let mut last = false;
+        (0..4).map_while(move |index| {
+            if last {
+                return None;
+            }
+            // SAFETY: within the arena, as no history begins at its very end. Another thread may make a record there
+            // meanwhile: read as plain memory.
+            let record = unsafe { self.records.add(number as usize + index).read_volatile() };
+            last = record.is_last();
+            Some(record)
+        })
     }
 
     /// Room for a history of up to so many records, and its number. None: a collection is due.

@@ -19,6 +19,7 @@ mod hooks;
 #[cfg(feature = "interpose")]
 mod interpose;
 mod line;
+mod memo;
 mod modules;
 mod origin;
 mod os;

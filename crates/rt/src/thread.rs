@@ -16,6 +16,7 @@ use deadheat_online::timeline::Timeline;
 
 use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
+use crate::memo::Memo;
 use crate::origin::Stack;
 use crate::os::{self, Spin, SpinGuard};
 use crate::world::{World, world};
@@ -24,7 +25,7 @@ use crate::world::{World, world};
 #[derive(Debug)]
 #[repr(C)]
 pub struct Local {
-    /// The upper bits of the keys in the thread's caches. 0: accesses are not looked at.
+    /// The upper half of the keys in the thread's memo. 0: accesses are not looked at.
     pub key: Cell<u64>,
     /// Where the shadow begins.
     pub shadow: Cell<usize>,
@@ -80,26 +81,6 @@ pub struct Frame {
     pub stack_pointer: u32,
 }
 
-const KNOWN_BITS: u32 = 10;
-const CHANGE_BITS: u32 = 9;
-/// How many accesses a thread remembers not to change anything.
-pub const KNOWN: usize = 1 << KNOWN_BITS;
-/// How many changes of histories a thread remembers.
-pub const CHANGES: usize = 1 << CHANGE_BITS;
-/// How many of them have the same place.
-pub const WAYS: usize = 4;
-
-/// A change from one history to another that the thread has made at this time, from this place.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Change {
-    pub key: u64,
-    /// The code address, and in the upper bits which set of locks.
-    pub site: u64,
-    pub chain: u32,
-    pub next: u32,
-}
-
 /// A lock that is held.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
@@ -110,13 +91,10 @@ pub struct Held {
 /// What the runtime knows of a thread that lives.
 #[derive(Debug)]
 pub struct Thread {
-    pub known: [u64; KNOWN],
-    pub changes: [Change; CHANGES],
-    /// Which of the changes of a place was replaced last.
-    pub turn: usize,
+    pub memo: Memo,
     pub line: Timeline,
     pub room: Room,
-    /// Counts what invalidates the caches: 20 bits, never 0.
+    /// Counts the times at which the memo was forgotten; never 0.
     generation: u32,
     /// Counts changes of the set of locks, 16 bits.
     pub lock_generation: u16,
@@ -175,7 +153,6 @@ impl Thread {
         // are valid for the caches.
         unsafe {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
-            (&raw mut (*thread).turn).write(0);
             (&raw mut (*thread).line).write(line);
             (&raw mut (*thread).room).write(Room::default());
             (&raw mut (*thread).generation).write(1);
@@ -290,11 +267,11 @@ impl Thread {
     /// What the caches say no longer holds: the thread's time has gone up.
     #[inline]
     pub fn forget_known(&mut self) {
-        self.generation += 1;
-        if self.generation == 1 << 20 {
-            self.generation = 1;
-            self.known.fill(0);
-            self.changes.fill(Change::default());
+        // Some entries only know the last 20 bits of it.
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation % (1 << 20) == 0 {
+            self.generation += 1;
+            self.memo.clear();
         }
         self.refresh();
     }
@@ -304,14 +281,20 @@ impl Thread {
         self.lockset = None;
         self.lock_generation = self.lock_generation.wrapping_add(1);
         if self.lock_generation == 0 {
-            self.changes.fill(Change::default());
+            self.memo.clear_changes();
         }
     }
 
-    /// The upper bits of keys.
+    /// Code at an address, with the locks held now: as the memo knows it.
+    #[inline]
+    pub fn site(&self, pc: usize) -> u64 {
+        pc as u64 | u64::from(self.lock_generation) << 48
+    }
+
+    /// The upper half of the keys of entries of the present time.
     #[inline]
     pub fn key(&self) -> u64 {
-        u64::from(self.generation) << 44
+        u64::from(self.generation) << 32
     }
 
     /// Sets whether accesses are looked at.

@@ -85,6 +85,7 @@ impl World {
         let (Some(shadow), Some(channels), Some(blocks)) =
             (Shadow::new(), Channels::new(), Blocks::new())
         else {
+            start_again(&environment);
             os::write_all(
                 2,
                 b"deadheat: the address space is limited (ulimit -v?): running unchecked\n",
@@ -122,6 +123,40 @@ impl World {
     }
 }
 
+/// Starts the program again with a limit for its stack, if it has none: the kernel then puts mappings where they leave
+/// no room for the shadow. Returns if that is not the reason, or does not help.
+fn start_again(environment: &Environment) {
+    let mut limit = [0usize; 2];
+    let number = libc::RLIMIT_STACK as usize;
+    // SAFETY: the kernel reads and writes two words, and strings that end with zero bytes.
+    unsafe {
+        os::call(
+            libc::SYS_getrlimit,
+            [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
+        );
+        if limit[0] != usize::MAX {
+            return;
+        }
+        limit[0] = 1 << 28;
+        os::call(
+            libc::SYS_setrlimit,
+            [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
+        );
+        let arguments = Environment::of(b"/proc/self/cmdline\0");
+        let (arguments, environment) = (arguments.pointers(), environment.pointers());
+        let program = b"/proc/self/exe\0".as_ptr() as usize;
+        let words = [
+            program,
+            arguments.as_ptr() as usize,
+            environment.as_ptr() as usize,
+            0,
+            0,
+            0,
+        ];
+        os::call(libc::SYS_execve, words);
+    }
+}
+
 /// The environment as the kernel has it: the C library may not be ready yet.
 struct Environment {
     bytes: Vec<u8>,
@@ -129,9 +164,14 @@ struct Environment {
 
 impl Environment {
     fn read() -> Environment {
+        Environment::of(b"/proc/self/environ\0")
+    }
+
+    /// What a file of strings says, each with a zero byte at its end.
+    fn of(path: &[u8]) -> Environment {
         let mut bytes = vec![0; 1 << 16];
         let mut length = 0;
-        if let Some(file) = os::open(b"/proc/self/environ\0", libc::O_RDONLY | libc::O_CLOEXEC) {
+        if let Some(file) = os::open(path, libc::O_RDONLY | libc::O_CLOEXEC) {
             loop {
                 if length == bytes.len() {
                     bytes.resize(2 * length, 0);
@@ -145,6 +185,18 @@ impl Environment {
         }
         bytes.truncate(length);
         Environment { bytes }
+    }
+
+    /// The addresses of the strings, and 0.
+    fn pointers(&self) -> Vec<usize> {
+        let mut pointers = Vec::new();
+        let mut at = 0;
+        for string in self.bytes.split_inclusive(|byte| *byte == 0) {
+            pointers.push(self.bytes.as_ptr() as usize + at);
+            at += string.len();
+        }
+        pointers.push(0);
+        pointers
     }
 
     fn get(&self, name: &str) -> Option<&[u8]> {
