@@ -17,6 +17,8 @@ use crate::world::world;
 const MANY: usize = 200_000;
 const SAME_CODE: u32 = 8;
 const DEEP: usize = 256;
+/// How far below an address its block is looked for at first.
+const NEAR: usize = 1 << 20;
 
 /// Two accesses to a word that race.
 #[derive(Clone, Copy, Debug)]
@@ -163,19 +165,20 @@ impl Inner {
     fn write(&mut self, thread: &Thread, race: &RacyAccess, number: u32) {
         let world = world();
         let first_thread = world.threads.at(race.first.slot(), race.first.time());
-        let memory = Memory::around(
-            thread,
-            race.address + race.second.mask().trailing_zeros() as usize,
-        );
+        let [first, second] = [race.first, race.second].map(|record| Origin(record.origin).stack());
+        self.write_modules(first);
+        self.write_modules(second);
+        let byte = race.address + race.second.mask().trailing_zeros() as usize;
+        let memory = match self.modules.is_data(byte) {
+            true => Memory::Global,
+            false => Memory::around(thread, byte),
+        };
+        self.write_modules(memory.stack());
         for id in [Some(first_thread), Some(thread.id), memory.thread()]
             .into_iter()
             .flatten()
         {
             self.write_thread(id);
-        }
-        let [first, second] = [race.first, race.second].map(|record| Origin(record.origin).stack());
-        for stack in [first, second, memory.stack()] {
-            self.write_modules(stack);
         }
         let common = race.first.mask() & race.second.mask();
         let line = &mut self.line;
@@ -397,29 +400,37 @@ enum Memory {
 
 impl Memory {
     fn around(thread: &Thread, address: usize) -> Memory {
-        let blocks = &world().blocks;
-        let live = blocks.around(address);
-        if let Some((start, header)) = live.or_else(|| blocks.freed_around(address)) {
-            let (thread, stack) = (header.thread, header.stack());
-            return Memory::Heap {
-                start,
-                size: header.size(),
-                thread,
-                stack,
-            };
+        if let Some(memory) = Memory::heap(address, address.saturating_sub(NEAR)) {
+            return memory;
         }
         if (thread.stack.0..thread.stack.1).contains(&address) {
             return Memory::Stack(thread.id);
         }
-        match crate::thread::stack_owner(address) {
-            Some(owner) => Memory::Stack(owner),
-            None => match modules::region(address) {
-                modules::Region::Stack => Memory::Stack(0),
-                modules::Region::Global => Memory::Global,
-                modules::Region::Mapped => Memory::Mapped,
-                modules::Region::Unknown => Memory::Unknown,
-            },
+        if let Some(owner) = crate::thread::stack_owner(address) {
+            return Memory::Stack(owner);
         }
+        match modules::region(address) {
+            (modules::Region::Stack, _) => Memory::Stack(0),
+            (modules::Region::Global, _) => Memory::Global,
+            (modules::Region::Mapped, start) => {
+                Memory::heap(address, start).unwrap_or(Memory::Mapped)
+            }
+            (modules::Region::Unknown, _) => Memory::Unknown,
+        }
+    }
+
+    /// The block around an address, or one that was freed lately.
+    fn heap(address: usize, lowest: usize) -> Option<Memory> {
+        let blocks = &world().blocks;
+        let live = blocks.around(address, lowest);
+        let (start, header) = live.or_else(|| blocks.freed_around(address))?;
+        let (thread, stack) = (header.thread, header.stack());
+        Some(Memory::Heap {
+            start,
+            size: header.size(),
+            thread,
+            stack,
+        })
     }
 
     fn thread(&self) -> Option<u32> {

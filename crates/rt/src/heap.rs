@@ -12,8 +12,6 @@ use crate::shadow::ADDRESS_BITS;
 
 const GRAIN: usize = 16;
 const SPACE: usize = 1 << ADDRESS_BITS;
-/// How many words of the bitmap are looked at: blocks of up to 4 GiB.
-const FAR: usize = (4 << 30) / GRAIN / 64;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -158,12 +156,13 @@ impl Blocks {
         (word.fetch_and(!bit, Ordering::Relaxed) & bit != 0).then_some(header)
     }
 
-    /// The block around an address.
-    pub fn around(&self, address: usize) -> Option<(usize, Header)> {
+    /// The block around an address, if it does not begin before `lowest`.
+    pub fn around(&self, address: usize, lowest: usize) -> Option<(usize, Header)> {
         let grain = (address & (SPACE - 1)) / GRAIN;
         let mut index = grain / 64;
         let mut mask = u64::MAX >> (63 - grain % 64);
-        for _ in 0..FAR {
+        let last = (lowest & (SPACE - 1)) / GRAIN / 64;
+        while index >= last {
             // SAFETY: within the bitmap.
             let word = unsafe { &*(self.starts as *const AtomicU64).add(index) }
                 .load(Ordering::Relaxed)

@@ -17,6 +17,8 @@ pub struct Module<'a> {
 #[derive(Debug, Default)]
 pub struct Modules {
     told: Vec<(usize, usize)>,
+    /// The pieces of data that modules have, as of the last look.
+    data: Vec<(usize, usize)>,
 }
 
 impl Modules {
@@ -26,9 +28,22 @@ impl Modules {
             .any(|(start, end)| (*start..*end).contains(&address))
     }
 
+    /// Whether an address is in the data of a module, as far as is known.
+    pub fn is_data(&self, address: usize) -> bool {
+        self.data
+            .iter()
+            .any(|(start, end)| (*start..*end).contains(&address))
+    }
+
     /// Tells of the pieces that are new.
     pub fn update(&mut self, mut tell: impl FnMut(Module)) {
         let text = read_maps();
+        self.data.clear();
+        maps(&text, |start, end, _, data| {
+            if data {
+                self.data.push((start, end));
+            }
+        });
         let mut current: Option<(&[u8], usize)> = None;
         for line in text.split(|byte| *byte == b'\n') {
             let Some(mapping) =
@@ -146,31 +161,31 @@ pub enum Region {
     Unknown,
 }
 
-/// What an address belongs to. Zeroed data of a module follows its file's mappings without a name.
-pub fn region(address: usize) -> Region {
-    let mut data_end = 0;
-    let mut found = Region::Unknown;
-    maps(|start, end, name| {
-        let data = name.first() == Some(&b'/') || (name.is_empty() && start == data_end);
-        if data {
-            data_end = end;
-        }
+/// What an address belongs to, and where that begins.
+pub fn region(address: usize) -> (Region, usize) {
+    let mut found = (Region::Unknown, address);
+    maps(&read_maps(), |start, end, name, data| {
         if (start..end).contains(&address) {
-            found = match name {
+            let region = match name {
                 b"[stack]" => Region::Stack,
                 _ if data => Region::Global,
                 _ => Region::Mapped,
             };
+            found = (region, start);
         }
     });
     found
 }
 
-fn maps(mut each: impl FnMut(usize, usize, &[u8])) {
-    for line in read_maps().split(|byte| *byte == b'\n') {
-        if let Some(mapping) = Mapping::parse(line) {
-            each(mapping.start, mapping.end, mapping.path);
-        }
+/// Calls `each` with start, end and name of each mapping, and whether it is a module's. Zeroed data of a module follows
+/// its file's mappings without a name.
+fn maps(text: &[u8], mut each: impl FnMut(usize, usize, &[u8], bool)) {
+    let mut file_end = 0;
+    for mapping in text.split(|byte| *byte == b'\n').filter_map(Mapping::parse) {
+        let file = mapping.path.first() == Some(&b'/');
+        let data = file || (mapping.path.is_empty() && mapping.start == file_end);
+        file_end = if file { mapping.end } else { 0 };
+        each(mapping.start, mapping.end, mapping.path, data);
     }
 }
 

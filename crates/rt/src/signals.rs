@@ -74,10 +74,17 @@ pub fn handle_waiting() {
     // SAFETY: the thread's own. A signal that arrives meanwhile is handled at once, since the thread is out of the
     // runtime.
     let waiting = unsafe { std::mem::take(&mut (*thread).signals) };
-    for signal in waiting.signals.iter().take(waiting.count).flatten() {
-        #[cfg(feature = "interpose")]
-        crate::interpose::signals::deliver(signal.number, &signal.info);
-        #[cfg(not(feature = "interpose"))]
-        let _ = (signal.number, &signal.info);
+    waiting.handle();
+}
+
+impl Waiting {
+    /// Handles the signals, on a thread that is out of the runtime.
+    pub fn handle(&self) {
+        for signal in self.signals.iter().take(self.count).flatten() {
+            #[cfg(feature = "interpose")]
+            crate::interpose::signals::deliver(signal.number, &signal.info);
+            #[cfg(not(feature = "interpose"))]
+            let _ = (signal.number, &signal.info);
+        }
     }
 }

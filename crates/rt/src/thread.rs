@@ -220,8 +220,8 @@ impl Thread {
         }
     }
 
-    /// The running thread ends; its memory is given back.
-    pub fn end(thread: *mut Thread) {
+    /// The running thread ends; its memory is given back. Signals that wait are handled by nobody in particular.
+    pub fn end(thread: *mut Thread, entered: Entered) {
         let local = local();
         local.key.set(0);
         local.dead.set(true);
@@ -229,7 +229,14 @@ impl Thread {
         local.frame.set(std::ptr::null_mut());
         local.frames_end.set(std::ptr::null_mut());
         local.frames_begin.set(std::ptr::null_mut());
+        // SAFETY: still the running thread's own.
+        unsafe { (*thread).busy.store(0, Ordering::Release) };
+        std::mem::forget(entered);
+        // SAFETY: as above.
+        let waiting = unsafe { std::mem::take(&mut (*thread).signals) };
         Thread::unregister(thread);
+        local.depth.set(0);
+        waiting.handle();
     }
 
     /// Takes a thread from those that live, and gives its memory back.

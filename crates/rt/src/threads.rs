@@ -256,7 +256,6 @@ pub fn fiber_ends(_entered: &Entered, fiber: *mut Thread) {
 
 /// The running thread begins, known as `handle` to those who join it.
 pub fn begin(thread: *mut Thread, handle: usize) {
-    Thread::begin(thread);
     // SAFETY: the running thread's own.
     let id = unsafe { (*thread).id };
     let _entered = enter();
@@ -281,7 +280,13 @@ pub fn begin_unknown() {
     let world = world();
     let mut clock = Clock::default();
     let pause = pause();
-    pause.threads(|thread| clock.set(thread.line.slot(), thread.line.now()));
+    // Nobody may know a time before it is over: each thread's goes up.
+    pause.threads(|thread| {
+        thread.ticks(|line| {
+            line.record();
+            clock.join(line.publish());
+        });
+    });
     let (id, line) = world.threads.with(|inner| {
         inner.know_ended(&mut clock);
         inner.add(None, Stack::default(), &clock)
@@ -344,9 +349,9 @@ pub fn end(entered: Entered) {
             }
         }
     });
+    // No handler may run as this thread any more: it leaves the runtime as nobody.
     let thread = std::ptr::from_mut(thread);
-    drop(entered);
-    Thread::end(thread);
+    Thread::end(thread, entered);
 }
 
 /// The running thread has waited for the end of another.

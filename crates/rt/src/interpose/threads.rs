@@ -17,7 +17,39 @@ struct Begin {
     thread: *mut Thread,
     start: Start,
     argument: *mut c_void,
+    /// The signals that are blocked on the creating thread, and will be on this one.
+    blocked: u64,
 }
+
+/// Blocks these signals instead of those that are, and says which those were.
+fn block(signals: u64) -> u64 {
+    let mut old = 0u64;
+    let places = [&raw const signals as usize, &raw mut old as usize];
+    // SAFETY: the kernel reads and writes a word of signals.
+    unsafe {
+        let arguments = [libc::SIG_SETMASK as usize, places[0], places[1], 8, 0, 0];
+        crate::os::call(libc::SYS_rt_sigprocmask, arguments);
+    }
+    old
+}
+
+/// All signals but those that code causes itself.
+const ALL_SIGNALS: u64 = {
+    let caused = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+    ];
+    let (mut all, mut index) = (u64::MAX, 0);
+    while index < caused.len() {
+        all &= !(1 << (caused[index] - 1));
+        index += 1;
+    }
+    all
+};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(
@@ -82,13 +114,18 @@ unsafe fn born(
     let thread = threads::create(&entered, pc, stack_size);
     // SAFETY: just made.
     let id = unsafe { (*thread).id };
-    let begin = Box::into_raw(Box::new(Begin {
+    drop(entered);
+    // No handler may run on the new thread before it is known.
+    let blocked = block(ALL_SIGNALS);
+    let begin = Begin {
         thread,
         start,
         argument,
-    }));
-    drop(entered);
+        blocked,
+    };
+    let begin = Box::into_raw(Box::new(begin));
     let result = create(run, begin.cast());
+    block(blocked);
     if let Some(entered) = enter() {
         if result != 0 {
             // SAFETY: no thread has begun that would take it.
@@ -153,11 +190,13 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     local.depth.set(1);
     // SAFETY: made by `create` for this thread.
     let begin = unsafe { *Box::from_raw(begin.cast::<Begin>()) };
+    Thread::begin(begin.thread);
     local.depth.set(0);
     // SAFETY: asks for the running thread's name for itself.
     threads::begin(begin.thread, unsafe { libc::pthread_self() } as usize);
     find_stack();
     watch_end();
+    block(begin.blocked);
     (begin.start)(begin.argument)
 }
 
