@@ -9,7 +9,7 @@ SOAK_TASKS ?= 100000
 # How many random traces: for M2 against brute force, the orders against their definitions, the checker.
 SOAK_TRACES ?= 100000
 
-.PHONY: demo test loom soak bench bench-native compilers corpus programs clean
+.PHONY: demo test loom soak bench bench-native compilers corpus corpus-variants programs clean
 
 ## Builds in release mode and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -65,6 +65,18 @@ bench-native: compilers
 ## Every program of tests/native/, ten times, with every compiler there is.
 corpus: compilers
 	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native -- --nocapture
+
+## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed
+## (apt install libjemalloc2 libtcmalloc-minimal4), a stack of 1 GB.
+corpus-variants: compilers
+	@set -e; run() { echo "== $$*"; env "$$@" $(CARGO) test --quiet --release -p deadheat-cli --test native -- --nocapture; }; \
+	  run DEADHEAT_CORPUS_OPTIONS=-O0; \
+	  run DEADHEAT_CORPUS_OPTIONS=-no-pie; \
+	  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do \
+	    if ldconfig -p | grep -q $$library; then run DEADHEAT_CORPUS_UNDER="env LD_PRELOAD=$$library"; \
+	    else echo "skipped: $$library is not installed"; fi; \
+	  done; \
+	  run DEADHEAT_CORPUS_UNDER="prlimit --stack=1073741824"
 
 ## zstd, SQLite, libuv and LevelDB: built through `deadheat cc`, run for their real job.
 programs: compilers

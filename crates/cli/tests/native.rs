@@ -2,7 +2,8 @@
 //! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say.
 //!
 //! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
-//! those that are. A compiler that is not there is counted as skipped, with what to install.
+//! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
+//! is run under (`env LD_PRELOAD=libjemalloc.so.2`). A compiler that is not there is counted as skipped, with what to install.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -93,7 +94,8 @@ impl Program {
                 "-Wno-unused-parameter",
                 "-pthread",
             ])
-            .args(&self.options);
+            .args(&self.options)
+            .args(words("DEADHEAT_CORPUS_OPTIONS"));
         build.arg(&self.path).arg("-o").arg(&executable);
         let built = build.output().unwrap();
         let said = String::from_utf8_lossy(&built.stderr).into_owned();
@@ -109,14 +111,15 @@ impl Program {
     }
 
     fn run(&self, executable: &Path) -> Result<(), String> {
-        let json = executable.with_extension("json");
+        let json = PathBuf::from(format!("{}.json", executable.display()));
         let mut run = deadheat();
         run.args(["run", "--json"])
             .arg(&json)
             .arg("--")
+            .args(words("DEADHEAT_CORPUS_UNDER"))
             .arg(executable);
         run.stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::piped());
+            .stderr(std::process::Stdio::null());
         let mut child = run.spawn().unwrap();
         let start = Instant::now();
         let status = loop {
@@ -186,6 +189,12 @@ fn deadheat() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
     command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
     command
+}
+
+/// The words in a variable of the environment.
+fn words(variable: &str) -> Vec<String> {
+    let text = std::env::var(variable).unwrap_or_default();
+    text.split_whitespace().map(str::to_string).collect()
 }
 
 fn corpus() -> Vec<Program> {

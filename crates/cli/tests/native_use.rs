@@ -408,3 +408,68 @@ fn live_races_are_shown_while_the_program_runs_and_once() {
     assert_eq!(text.matches("race:").count(), 1, "{text}");
     assert!(text.contains("1 race in this run"), "{text}");
 }
+
+#[test]
+fn the_example_has_the_race_the_readme_shows() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/native/lost-update.c");
+    let text = std::fs::read_to_string(source).unwrap();
+    let Some(here) = directory(&[("lost-update.c", &text)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(
+        here,
+        &["cc", "-O1", "lost-update.c", "-o", "lost-update"],
+    ));
+    let output = dh(here, &["run", "./lost-update"]);
+    let report = said(&output);
+    assert_eq!(output.status.code(), Some(66), "{report}");
+    assert!(
+        report.contains("`bookings`") && report.contains("lost-update.c:13"),
+        "{report}"
+    );
+    assert!(!report.contains("`balance`"), "{report}");
+}
+
+#[test]
+fn findings_that_make_no_sense_are_no_reason_to_panic() {
+    // A program that writes what it likes where its findings are expected.
+    let written = |shell: &str| {
+        let script = format!("{shell} > \"$DEADHEAT_REPORT\"");
+        deadheat()
+            .args(["run", "--", "sh", "-c", &script])
+            .output()
+            .unwrap()
+    };
+    let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "stack": [0, 18446744073709551615]}"#;
+    let race = format!(
+        r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "novel"}}}}}}"#
+    );
+    let output = written(&format!("echo '{race}'"));
+    assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    assert!(
+        said(&output).contains("memory at 0xffffffffffffffff"),
+        "{}",
+        said(&output)
+    );
+    for nonsense in [
+        "head -c 2000 /dev/urandom",
+        "echo '{\"race\": {}}'",
+        "echo '[]'",
+        "printf '{\"race'",
+        "true",
+    ] {
+        let output = written(nonsense);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{nonsense}: {}",
+            said(&output)
+        );
+        assert!(
+            said(&output).contains("no race in this run"),
+            "{nonsense}: {}",
+            said(&output)
+        );
+    }
+}

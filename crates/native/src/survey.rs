@@ -328,3 +328,78 @@ fn thread_name(process: &Process, id: u64) -> String {
         None => format!("T{id}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Findings of one process: a race of thread 2 (a child of 1) and thread 1 for each pair of addresses.
+    fn findings(pairs: &[(u64, u64)], counts: &str) -> Findings {
+        let mut text = String::from(
+            "{\"thread\": {\"id\": 1, \"parent\": 0, \"name\": \"pool\", \"stack\": [7]}}\n",
+        );
+        text += "{\"thread\": {\"id\": 2, \"parent\": 1, \"name\": null, \"stack\": [8], \"finished\": true}}\n";
+        for (id, (first, second)) in pairs.iter().enumerate() {
+            let access = |thread, pc, write| {
+                format!(
+                    "{{\"thread\": {thread}, \"address\": 64, \"size\": 4, \"write\": {write}, \"stack\": [{pc}]}}"
+                )
+            };
+            text += &format!(
+                "{{\"race\": {{\"id\": {id}, \"address\": 64, \"size\": 4, \"first\": {}, \"second\": {}, \
+                 \"memory\": {{\"kind\": \"heap\", \"start\": 60, \"size\": 8, \"thread\": 0}}}}}}\n",
+                access(2, first, false),
+                access(1, second, true)
+            );
+        }
+        let mut process = Process::default();
+        process.take((text + counts).as_bytes());
+        assert_eq!(process.damaged, 0);
+        Findings {
+            processes: vec![process],
+        }
+    }
+
+    #[test]
+    fn the_same_two_places_are_one_race_in_either_order() {
+        let pairs = [(10, 20), (20, 10), (10, 30), (10, 20)];
+        let counts = "{\"count\": {\"race\": 3, \"count\": 40}}\n";
+        let survey = Survey::new(&findings(&pairs, counts), &Suppressions::default());
+        let seen: Vec<u64> = survey.races.iter().map(|race| race.count).collect();
+        assert_eq!(seen, [42, 1]);
+        assert_eq!(
+            (survey.suppressed, survey.killed, survey.threads),
+            (0, 1, 3)
+        );
+    }
+
+    #[test]
+    fn a_race_tells_who_where_and_what() {
+        let survey = Survey::new(&findings(&[(10, 20)], ""), &Suppressions::default());
+        let race = &survey.races[0];
+        assert_eq!(
+            (race.kind(), race.variable.as_str()),
+            ("read-write", "heap block of 8 bytes+4")
+        );
+        assert_eq!(
+            (race.first.thread.as_str(), race.second.thread.as_str()),
+            ("T2", "T1 (pool)")
+        );
+        let created: Vec<(&str, &str, bool)> = race
+            .creations
+            .iter()
+            .map(|creation| {
+                (
+                    creation.thread.as_str(),
+                    creation.parent.as_str(),
+                    creation.finished,
+                )
+            })
+            .collect();
+        assert_eq!(
+            created,
+            [("T2", "T1 (pool)", true), ("T1 (pool)", "main", false)]
+        );
+        assert_eq!(race.pid, None);
+    }
+}
