@@ -1,4 +1,5 @@
-# Everything needs Rust (rust-version in Cargo.toml) and the package registries, nothing else.
+# Everything needs Rust (rust-version in Cargo.toml) and the package registries. Checking C and C++ programs needs
+# clang or gcc: `make test` installs them where it may (`make compilers`), and skips their tests where it may not.
 
 CARGO ?= cargo
 # How many random programs of each kind `make soak` tries: for the explorer (seven kinds), and for the
@@ -10,19 +11,29 @@ SOAK_TRACES ?= 100000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench clean
+.PHONY: demo test loom soak bench bench-native compilers corpus corpus-variants programs clean
 
-## Builds in release mode and shows the main job: a program, every schedule of it, what can race.
-demo:
+## Builds in release mode and shows the main job: a C program, built, run, its race shown in its source.
+demo: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
-	@cat examples/lost-update.tp
+	@cat examples/native/lost-update.c
 	@echo
-	@echo '$$ deadheat check --explore examples/lost-update.tp'
-	@target/release/deadheat check --explore examples/lost-update.tp; \
-	  status=$$?; test $$status -eq 1 || { echo "expected a race, got status $$status"; exit 1; }
+	@echo '$$ deadheat cc -O1 examples/native/lost-update.c -o target/lost-update'
+	@target/release/deadheat cc -O1 examples/native/lost-update.c -o target/lost-update
+	@echo '$$ deadheat run -- target/lost-update'
+	@target/release/deadheat run -- target/lost-update; \
+	  status=$$?; test $$status -eq 66 || { echo "expected a race, got status $$status"; exit 1; }
+
+## Installs the compilers that checking C and C++ programs needs, or says what to install.
+compilers:
+	@for tool in clang-19 gcc g++; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	  test -z "$$missing" && exit 0; \
+	  if command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
+	    apt-get update -qq && apt-get install -y -qq clang-19 libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
+	  else echo "install$$missing to check C and C++ programs (apt install clang-19 libomp-19-dev gcc g++)"; fi
 
 ## Every test. Formatting and lints are checked where their tools are installed.
-test:
+test: compilers
 	@if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --all --check; \
 	  else echo "rustfmt is not installed: formatting not checked"; fi
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
@@ -53,6 +64,32 @@ soak:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
 bench:
 	$(CARGO) run --release --quiet -p deadheat-bench
+
+## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
+bench-native: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli
+	bench/native/measure.py target/release/deadheat
+
+## Every program of tests/native/, ten times, with every compiler there is.
+corpus: compilers
+	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native -- --nocapture
+
+## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed
+## (apt install libjemalloc2 libtcmalloc-minimal4), a stack of 1 GB.
+corpus-variants: compilers
+	@set -e; run() { echo "== $$*"; env "$$@" $(CARGO) test --quiet --release -p deadheat-cli --test native -- --nocapture; }; \
+	  run DEADHEAT_CORPUS_OPTIONS=-O0; \
+	  run DEADHEAT_CORPUS_OPTIONS=-no-pie; \
+	  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do \
+	    if ldconfig -p | grep -q $$library; then run DEADHEAT_CORPUS_UNDER="env LD_PRELOAD=$$library"; \
+	    else echo "skipped: $$library is not installed"; fi; \
+	  done; \
+	  run DEADHEAT_CORPUS_UNDER="prlimit --stack=1073741824"
+
+## zstd, SQLite, libuv and LevelDB: built through `deadheat cc`, run for their real job.
+programs: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli
+	tests/programs/check.sh target/release/deadheat
 
 clean:
 	$(CARGO) clean

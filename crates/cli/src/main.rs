@@ -1,12 +1,14 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod analyze;
+mod cc;
 mod check;
 mod convert;
 mod explain;
 mod files;
 mod output;
 mod progress;
+mod run;
 mod stats;
 mod status;
 mod verify;
@@ -40,9 +42,17 @@ enum Command {
     Verify(verify::Arguments),
     Convert(convert::Arguments),
     Stats(stats::Arguments),
+    #[command(name = "cc")]
+    Cc(cc::Arguments),
+    #[command(name = "c++")]
+    Cxx(cc::Arguments),
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
+    if let Some(status) = cc::run() {
+        return status;
+    }
     let arguments = Arguments::parse();
     arguments.color.apply();
     let quiet = arguments.quiet;
@@ -53,6 +63,11 @@ fn main() -> ExitCode {
         Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
         Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),
+        Command::Run(run) => match run::run(&run, quiet) {
+            Ok(status) => return ExitCode::from(status),
+            Err(failure) => or_bad(Err(failure)),
+        },
+        Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
     };
     status.into()
 }

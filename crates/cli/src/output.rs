@@ -76,7 +76,7 @@ fn print(text: &str) -> bool {
 }
 
 /// Writes JSON, one value a line.
-fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
+pub fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
     for value in values {
         serde_json::to_writer(&mut to, value)?;
         to.write_all(b"\n")?;

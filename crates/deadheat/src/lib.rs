@@ -32,6 +32,7 @@ mod choices;
 mod drawing;
 mod engines;
 mod explain;
+mod run;
 mod stats;
 mod verify;
 
@@ -40,6 +41,7 @@ pub use check::{CheckError, CheckOptions, Checked, check};
 pub use choices::{EngineChoice, ScheduleChoice, engine_named, seconds, size};
 pub use deadheat_lang as lang;
 pub use deadheat_model as model;
+pub use deadheat_native as native;
 pub use deadheat_offline::m2::decide::Budget;
 pub use deadheat_offline::{ENGINES, Engine, Listing};
 pub use deadheat_report as report;
@@ -47,6 +49,7 @@ pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
 pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
+pub use run::{Ran, RunError, RunOptions, run};
 pub use stats::stats;
 pub use verify::{MAX_REPORT_BYTES, VerifyError, verify};
 

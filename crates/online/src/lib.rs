@@ -4,17 +4,21 @@
 //! every access, given the [`Step`] that the access belongs to:
 //! - [`spd3`] for programs of `async` and `finish`: 16 bytes a location, checked by many threads at
 //!   once without locks;
-//! - [`drdp`] for programs with futures, promises and threads as well.
+//! - [`drdp`] for programs with futures, promises and threads as well;
+//! - [`fasttrack`] for programs of threads, byte by byte, with [`timeline`]'s clocks for what they
+//!   synchronise by.
 //!
 //! [`Shadow`] finds a location's cell; [`Recent`] recognises accesses that need no check because
 //! their step has made the same one before; [`Relations`] remembers what the tree said. Nothing here
 //! prints or panics, and after the first touch of a page no access takes a lock.
 
 pub mod drdp;
+pub mod fasttrack;
 pub mod recent;
 pub mod relations;
 pub mod shadow;
 pub mod spd3;
+pub mod timeline;
 
 use deadheat_model::AccessKind;
 use deadheat_order::Step;

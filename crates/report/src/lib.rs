@@ -5,7 +5,8 @@
 //! text with the source lines shown. [`Drawing`] is the picture of a run's computation graph.
 //! [`AnalyzeReport`] is what one engine of `deadheat analyze` says about a trace, [`Comparison`] what
 //! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
-//! `deadheat verify` says of them.
+//! `deadheat verify` says of them. [`RunReport`] is what `deadheat run` says about a C or C++ program,
+//! [`Excerpts`] shows it in its source.
 
 mod analyze;
 mod analyze_guarantee;
@@ -16,6 +17,8 @@ mod check_text;
 mod compare;
 mod drawing;
 mod explain;
+mod native;
+mod native_text;
 mod spelling;
 mod stats;
 mod style;
@@ -35,6 +38,8 @@ pub use drawing::Drawing;
 pub use explain::{
     ExplainReport, ExplainedReport, GeneralReport, MAX_CHAIN, PartitionReport, RacePicture,
 };
+pub use native::RunReport;
+pub use native_text::Excerpts;
 pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Builds every kernel four ways, runs each a few times in turn, prints time and peak memory as ratios to the
+uninstrumented program.   measure.py DEADHEAT [KERNEL…]"""
+import math, os, subprocess, sys, tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+deadheat = os.path.abspath(sys.argv[1])
+clang = next((c for c in ("clang-19", "clang") if subprocess.run(["which", c], capture_output=True).returncode == 0), None)
+if clang is None:
+    sys.exit("install clang-19 (apt install clang-19 libclang-rt-19-dev)")
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+WAYS = ["plain", "hooks", "deadheat", "tsan"]
+FLAGS = ["-O2", "-g", "-pthread"]
+
+
+def build(kernel, room):
+    source = os.path.join(here, kernel + ".c")
+    program = {way: os.path.join(room, f"{kernel}-{way}") for way in WAYS}
+    run = lambda *command: subprocess.run(command, check=True)
+    run(clang, *FLAGS, source, "-o", program["plain"])
+    run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
+    run(clang, "-O2", "-c", os.path.join(here, "hooks.c"), "-o", os.path.join(room, "hooks.o"))
+    run(clang, "-pthread", program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-o", program["hooks"])
+    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, "-o", program["deadheat"])
+    run(clang, *FLAGS, "-fsanitize=thread", source, "-o", program["tsan"])
+    return program
+
+
+def measure(way, program, room):
+    """Seconds and kilobytes of one run, or None if it failed."""
+    command = [program]
+    environment = dict(os.environ)
+    if way == "tsan":  # it may not start where mappings are randomised much
+        command = ["setarch", "-R", program]
+        environment["TSAN_OPTIONS"] = "symbolize=0"
+    if way == "deadheat":
+        report = os.path.join(room, "findings")
+        if os.path.exists(report):
+            os.remove(report)
+        environment.update(DEADHEAT_REPORT=report, DEADHEAT_MODE="check")
+    read, write = os.pipe()
+    shell = [os.path.join(room, "launch"), "timeout", "-s", "KILL", "100", *command]
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" 3>&' + str(write), *shell], env=environment, pass_fds=[write],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write)
+    line = os.fdopen(read).readline().split()
+    process.wait()
+    # ThreadSanitizer's status for races is 66, ours stays the program's.
+    failed = not line or int(line[2]) not in (0, 66 << 8)
+    return None if failed else (float(line[0]), int(line[1]))
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+kernels = sys.argv[2:] or sorted(name[:-2] for name in os.listdir(here) if name.endswith(".c") and name not in ("hooks.c", "launch.c"))
+rows = {}
+with tempfile.TemporaryDirectory() as room:
+    subprocess.run([clang, "-O1", os.path.join(here, "launch.c"), "-o", os.path.join(room, "launch")], check=True)
+    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory")
+    for kernel in kernels:
+        group = open(os.path.join(here, kernel + ".c")).readline().split()[1].rstrip(":")
+        programs = build(kernel, room)
+        best = {}
+        for _ in range(ROUNDS):  # in turn: a slow moment of the machine hits all
+            for way in WAYS:
+                result = measure(way, programs[way], room)
+                if result:
+                    old = best.get(way, result)
+                    best[way] = (min(old[0], result[0]), min(old[1], result[1]))
+        ratio = lambda way, i: best[way][i] / best["plain"][i] if way in best else None
+        shown = lambda value, width: f"{value:{width}.1f}" if value is not None else " " * (width - 6) + "failed"
+        rows[kernel] = (group, [ratio(way, 0) for way in WAYS], [ratio(way, 1) for way in WAYS])
+        time_, memory = rows[kernel][1:]
+        print(f"{kernel:18} {best['plain'][0]:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)}        | "
+              f"{best['plain'][1] / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}", flush=True)
+for group in ("kind", "hard"):
+    both = [r for g, *r in rows.values() if g == group and None not in r[0]]
+    if both:
+        times = [mean([r[0][i] for r in both]) for i in range(4)]
+        memory = [mean([r[1][i] for r in both]) for i in range(4)]
+        print(f"geometric mean, {group} ({len(both)}): hooks {times[1]:.1f}, deadheat {times[2]:.1f}, tsan {times[3]:.1f} times; "
+              f"memory deadheat {memory[2]:.1f}, tsan {memory[3]:.1f} times; deadheat/tsan {times[2] / times[3]:.2f} in time, {memory[2] / memory[3]:.2f} in memory")

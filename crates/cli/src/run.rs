@@ -1,0 +1,85 @@
+//! `deadheat run`: a C or C++ program, checked while it runs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use deadheat::RunOptions;
+
+use crate::files::write_with;
+use crate::output::{complain, complain_of, warn_of, write_json};
+
+/// Run a program built by `deadheat cc` or `deadheat c++`, and report its races
+///
+/// The program has its terminal, its arguments and its signals as if it ran alone; the report comes on standard
+/// error when it has ended, also after Ctrl-C. Exit status: the program's own, or 66 if there was a race.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    command: Vec<OsString>,
+
+    /// Write the report as JSON to FILE
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Leave out races that FILE names; ThreadSanitizer's format works, too
+    #[arg(long, value_name = "FILE")]
+    suppress: Vec<PathBuf>,
+
+    /// The exit status if there was a race; 0 keeps the program's own
+    #[arg(long, value_name = "STATUS", default_value_t = 66)]
+    error_exitcode: u8,
+
+    /// Show each race as soon as it is found
+    #[arg(long)]
+    live: bool,
+
+    /// How many races are shown in full
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    max_shown: usize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat cc -O1 examples/native/lost-update.c -o lost-update
+  deadheat run -- ./lost-update
+  deadheat run --json report.json --suppress known-races.txt -- ./server --port 8080";
+
+/// Runs the program; gives the status.
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
+    let mut command = arguments.command.iter().cloned();
+    let options = RunOptions {
+        program: command.next().unwrap_or_default(),
+        arguments: command.collect(),
+        suppress: arguments.suppress.clone(),
+        live: arguments.live && !quiet,
+    };
+    let ran = deadheat::run(&options, &mut complain).map_err(|error| error.to_string())?;
+    let Some(report) = &ran.report else {
+        warn_of(format_args!(
+            "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
+            options.program.to_string_lossy()
+        ));
+        return Ok(ran.status());
+    };
+    if let Some(path) = &arguments.json
+        && let Err(error) = write_with(path, |file| write_json(file, &[report]))
+    {
+        // The report is not lost with the file.
+        complain_of(error);
+    }
+    if !quiet {
+        complain(&ran.text(arguments.max_shown));
+    }
+    Ok(match ran.has_race() && arguments.error_exitcode != 0 {
+        true => arguments.error_exitcode,
+        false => ran.status(),
+    })
+}

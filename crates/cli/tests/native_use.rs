@@ -1,0 +1,475 @@
+//! `deadheat cc` and `deadheat run` as people use them: in build systems, with libraries, signals and statuses.
+//! Skipped, with a message, where there is no C compiler.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const RACY: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+int shared_counter;
+static inline void add(int n) { shared_counter += n; }
+void *worker(void *unused) { add(1); return unused; }
+int main(int count, char **arguments) {
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  add(2);
+  pthread_join(a, 0);
+  return count > 1 ? atoi(arguments[1]) : 0;
+}
+"#;
+
+fn deadheat() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_deadheat"))
+}
+
+/// A directory with these files; none where nothing can be compiled.
+fn directory(files: &[(&str, &str)]) -> Option<TempDir> {
+    let there = deadheat().args(["cc", "--version"]).output().unwrap();
+    if !there.status.success() {
+        println!("skipped: {}", String::from_utf8_lossy(&there.stderr));
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(directory.path().join(name), content).unwrap();
+    }
+    Some(directory)
+}
+
+fn run(directory: &Path, program: &str, arguments: &[&str]) -> Output {
+    Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+fn dh(directory: &Path, arguments: &[&str]) -> Output {
+    run(directory, env!("CARGO_BIN_EXE_deadheat"), arguments)
+}
+
+#[track_caller]
+fn well(output: Output) -> Output {
+    assert!(
+        output.status.success(),
+        "{} {}",
+        output.status,
+        said(&output)
+    );
+    output
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_status_is_the_programs_or_66() {
+    let Some(here) = directory(&[("racy.c", RACY)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(here, &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"]));
+    let status = |arguments: &[&str]| dh(here, arguments).status.code();
+    assert_eq!(status(&["run", "./racy", "7"]), Some(66));
+    assert_eq!(
+        status(&["run", "--error-exitcode", "9", "--", "./racy", "7"]),
+        Some(9)
+    );
+    assert_eq!(
+        status(&["run", "--error-exitcode=0", "--", "./racy", "7"]),
+        Some(7)
+    );
+    assert_eq!(status(&["run", "./no-such-program"]), Some(2));
+    // Without `deadheat run` the program is itself, and says in one line how to see more.
+    let alone = run(here, "./racy", &["7"]);
+    assert_eq!(alone.status.code(), Some(7));
+    assert_eq!(said(&alone).lines().count(), 1, "{}", said(&alone));
+    assert!(said(&alone).contains("deadheat run"), "{}", said(&alone));
+}
+
+#[test]
+fn a_race_is_shown_in_its_source_with_inlined_calls() {
+    let Some(here) = directory(&[("racy.c", RACY)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(here, &["cc", "-O2", "racy.c", "-o", "racy", "-pthread"]));
+    let output = dh(here, &["run", "--json", "report.json", "./racy"]);
+    let text = said(&output);
+    assert!(
+        text.contains("`shared_counter`") && text.contains("racy.c:5"),
+        "{text}"
+    );
+    assert!(
+        text.contains("static inline void add(int n) { shared_counter += n; }"),
+        "{text}"
+    );
+    assert!(
+        text.trim_end().ends_with("nothing orders its two accesses"),
+        "{text}"
+    );
+    let report: Value =
+        serde_json::from_slice(&std::fs::read(here.join("report.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&report["engine"], &report["threads"]),
+        (&"fasttrack".into(), &2.into())
+    );
+    let race = &report["races"][0];
+    assert_eq!(race["variable"], "shared_counter");
+    assert_eq!(race["created"][0]["parent"], "main");
+    for access in ["first", "second"] {
+        let access = &race[access];
+        assert_eq!(access["function"], "add");
+        assert!(
+            access["loc"].as_str().unwrap().starts_with("racy.c:5"),
+            "{access}"
+        );
+        let caller = if access["thread"] == "main" {
+            "main"
+        } else {
+            "worker"
+        };
+        assert_eq!(access["stack"][1]["function"], caller, "{access}");
+    }
+}
+
+#[test]
+fn a_stripped_program_gives_modules_and_offsets() {
+    let Some(here) = directory(&[("racy.c", RACY)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(
+        here,
+        &["cc", "-O1", "racy.c", "-o", "racy", "-pthread", "-s"],
+    ));
+    let output = dh(here, &["run", "./racy"]);
+    assert_eq!(output.status.code(), Some(66));
+    assert!(said(&output).contains("racy+0x"), "{}", said(&output));
+}
+
+#[test]
+fn suppressions_leave_out_what_they_name() {
+    let Some(here) = directory(&[
+        ("racy.c", RACY),
+        ("ours", "function:^add$\n"),
+        ("other", "race:elsewhere\n"),
+        ("bad", "x\n"),
+    ]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(here, &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"]));
+    let ours = dh(here, &["run", "--suppress", "ours", "./racy"]);
+    assert_eq!(ours.status.code(), Some(0));
+    assert!(
+        said(&ours).contains("no race in this run (2 threads; 1 race suppressed)"),
+        "{}",
+        said(&ours)
+    );
+    assert_eq!(
+        dh(here, &["run", "--suppress", "other", "./racy"])
+            .status
+            .code(),
+        Some(66)
+    );
+    let bad = dh(here, &["run", "--suppress", "bad", "./racy"]);
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(
+        said(&bad).contains("`bad`, line 1: `x` is no rule"),
+        "{}",
+        said(&bad)
+    );
+}
+
+#[test]
+fn a_program_that_was_not_built_for_it_runs_and_is_named() {
+    let output = deadheat()
+        .args(["run", "--", "sh", "-c", "exit 3"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        said(&output).contains("nothing was checked: `sh` was not built by"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn make_and_libraries() {
+    const LIBRARY: &str = "int total; void tally(int n) { total += n; }\n";
+    const MAIN: &str = r#"
+#include <dlfcn.h>
+#include <pthread.h>
+void (*tally)(int);
+void *worker(void *unused) { tally(1); return unused; }
+int main(void) {
+  tally = (void (*)(int))dlsym(dlopen("./libtally.so", RTLD_NOW), "tally");
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  tally(2);
+  pthread_join(a, 0);
+}
+"#;
+    const MAKEFILE: &str = "CFLAGS = -O1 -Wall -Werror\nprog: main.o libtally.so\n\t$(CC) main.o -o $@ -ldl -pthread\n\
+                            libtally.so: tally.c\n\t$(CC) $(CFLAGS) -shared -fPIC -Wl,--no-undefined $< -o $@\n";
+    let Some(here) = directory(&[
+        ("tally.c", LIBRARY),
+        ("main.c", MAIN),
+        ("Makefile", MAKEFILE),
+    ]) else {
+        return;
+    };
+    let here = here.path();
+    let cc = format!("CC={} cc", env!("CARGO_BIN_EXE_deadheat"));
+    well(run(here, "make", &[&cc]));
+    let output = dh(here, &["run", "./prog"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    assert!(
+        text.contains("`total`") && text.contains("tally.c:1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn cmake() {
+    const LISTS: &str = "cmake_minimum_required(VERSION 3.10)\nproject(p C CXX)\nfind_package(Threads REQUIRED)\n\
+                         add_library(part SHARED part.cpp)\nadd_executable(prog racy.c)\n\
+                         target_link_libraries(prog part Threads::Threads)\n";
+    const PART: &str = "extern \"C\" int part() { return 1; }\n";
+    let Some(here) = directory(&[
+        ("racy.c", RACY),
+        ("part.cpp", PART),
+        ("CMakeLists.txt", LISTS),
+    ]) else {
+        return;
+    };
+    let here = here.path();
+    if Command::new("cmake").arg("--version").output().is_err() {
+        println!("skipped: install cmake");
+        return;
+    }
+    let own = env!("CARGO_BIN_EXE_deadheat");
+    let mut configure = Command::new("cmake");
+    configure
+        .args([
+            "-S",
+            ".",
+            "-B",
+            "build",
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        ])
+        .current_dir(here);
+    configure
+        .env("CC", format!("{own} cc"))
+        .env("CXX", format!("{own} c++"));
+    well(configure.output().unwrap());
+    well(run(here, "cmake", &["--build", "build"]));
+    assert_eq!(dh(here, &["run", "build/prog"]).status.code(), Some(66));
+}
+
+#[test]
+fn warnings_and_status_are_the_compilers() {
+    let Some(here) = directory(&[
+        ("bad.c", "int main(void) { return x; }\n"),
+        ("warn.c", "int f(void) { int y; return 1; }\n"),
+    ]) else {
+        return;
+    };
+    let here = here.path();
+    let bad = dh(here, &["cc", "-c", "bad.c"]);
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(said(&bad).contains("bad.c:1:"), "{}", said(&bad));
+    let warn = well(dh(here, &["cc", "-Wall", "-c", "warn.c"]));
+    assert!(said(&warn).contains("unused variable"), "{}", said(&warn));
+    // Macros by which a program knows that it is checked.
+    std::fs::write(
+        here.join("macro.c"),
+        "#if !defined(__SANITIZE_THREAD__) && !__has_feature(thread_sanitizer)\n#error\n#endif\n",
+    )
+    .unwrap();
+    well(dh(here, &["cc", "-c", "macro.c"]));
+}
+
+const SERVER: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+int x;
+void *worker(void *unused) { x = 1; return unused; }
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  x = 2;
+  pthread_join(a, 0);
+  puts("serving");
+  fflush(stdout);
+  for (;;) pause();
+}
+"#;
+
+/// Starts `deadheat run` on a server, waits until it serves, sends it a signal; gives how it ended.
+fn server_ended_by(signal: i32, to_the_program: bool, options: &[&str]) -> Option<Output> {
+    use std::io::{BufRead, BufReader, Read};
+    let here = directory(&[("server.c", SERVER)])?;
+    well(dh(
+        here.path(),
+        &["cc", "-O1", "server.c", "-o", "server", "-pthread"],
+    ));
+    let mut command = deadheat();
+    command
+        .arg("run")
+        .args(options)
+        .args(["--", "./server"])
+        .current_dir(here.path());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "serving\n");
+    let mut before = String::new();
+    if options.contains(&"--live") {
+        // The race is shown while the program runs.
+        let mut byte = [0];
+        let stderr = child.stderr.as_mut().unwrap();
+        let start = Instant::now();
+        while !before.contains("\n\n") && start.elapsed() < Duration::from_secs(20) {
+            stderr.read_exact(&mut byte).unwrap();
+            before.push(byte[0] as char);
+        }
+    }
+    let target = match to_the_program {
+        false => child.id().to_string(),
+        true => {
+            let children = format!("/proc/{0}/task/{0}/children", child.id());
+            std::fs::read_to_string(children)
+                .unwrap()
+                .trim()
+                .to_string()
+        }
+    };
+    well(
+        Command::new("kill")
+            .args([format!("-{signal}"), target])
+            .output()
+            .unwrap(),
+    );
+    let mut output = child.wait_with_output().unwrap();
+    output.stderr.splice(0..0, before.bytes());
+    Some(output)
+}
+
+#[test]
+fn the_report_comes_whatever_ends_the_program() {
+    // Ctrl-C, a polite request, and no chance to say goodbye.
+    for (signal, to_the_program) in [(2, false), (15, false), (9, true)] {
+        let Some(output) = server_ended_by(signal, to_the_program, &[]) else {
+            return;
+        };
+        assert_eq!(
+            output.status.code(),
+            Some(66),
+            "{signal}: {}",
+            said(&output)
+        );
+        assert!(said(&output).contains("`x`"), "{signal}: {}", said(&output));
+        assert_eq!(output.status.signal(), None);
+    }
+}
+
+#[test]
+fn a_signal_is_the_status_where_there_is_no_race() {
+    let Some(output) = server_ended_by(15, false, &["--error-exitcode=0"]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(128 + 15));
+}
+
+#[test]
+fn live_races_are_shown_while_the_program_runs_and_once() {
+    let Some(output) = server_ended_by(15, false, &["--live"]) else {
+        return;
+    };
+    let text = said(&output);
+    assert_eq!(text.matches("race:").count(), 1, "{text}");
+    assert!(text.contains("1 race in this run"), "{text}");
+}
+
+#[test]
+fn the_example_has_the_race_the_readme_shows() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/native/lost-update.c");
+    let text = std::fs::read_to_string(source).unwrap();
+    let Some(here) = directory(&[("lost-update.c", &text)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(
+        here,
+        &["cc", "-O1", "lost-update.c", "-o", "lost-update"],
+    ));
+    let output = dh(here, &["run", "./lost-update"]);
+    let report = said(&output);
+    assert_eq!(output.status.code(), Some(66), "{report}");
+    assert!(
+        report.contains("`bookings`") && report.contains("lost-update.c:13"),
+        "{report}"
+    );
+    assert!(!report.contains("`balance`"), "{report}");
+}
+
+#[test]
+fn findings_that_make_no_sense_are_no_reason_to_panic() {
+    // A program that writes what it likes where its findings are expected.
+    let written = |shell: &str| {
+        let script = format!("{shell} > \"$DEADHEAT_REPORT\"");
+        deadheat()
+            .args(["run", "--", "sh", "-c", &script])
+            .output()
+            .unwrap()
+    };
+    let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "stack": [0, 18446744073709551615]}"#;
+    let race = format!(
+        r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "novel"}}}}}}"#
+    );
+    let output = written(&format!("echo '{race}'"));
+    assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    assert!(
+        said(&output).contains("memory at 0xffffffffffffffff"),
+        "{}",
+        said(&output)
+    );
+    for nonsense in [
+        "head -c 2000 /dev/urandom",
+        "echo '{\"race\": {}}'",
+        "echo '[]'",
+        "printf '{\"race'",
+        "true",
+    ] {
+        let output = written(nonsense);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{nonsense}: {}",
+            said(&output)
+        );
+        assert!(
+            said(&output).contains("no race in this run"),
+            "{nonsense}: {}",
+            said(&output)
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! `deadheat run`: a C or C++ program, checked while it runs.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use deadheat_native::{
+    Findings, FindingsError, Launch, LaunchError, Outcome, Process, SuppressionError, Suppressions,
+    Survey, findings_files, launch,
+};
+use deadheat_report::{Excerpts, RunReport};
+use thiserror::Error;
+
+/// What is to be run, and how.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Files that name races to be left out.
+    pub suppress: Vec<PathBuf>,
+    /// Whether races are shown as soon as they are found.
+    pub live: bool,
+}
+
+/// Why a program could not be run or its findings not be read.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A file of suppressions is not one.
+    #[error(transparent)]
+    Suppressions(#[from] SuppressionError),
+    /// The program could not be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// What it found cannot be read.
+    #[error(transparent)]
+    Findings(#[from] FindingsError),
+}
+
+/// A program that has run.
+pub struct Ran {
+    /// How it ended.
+    outcome: Outcome,
+    survey: Survey,
+    /// What was found; nothing if the program was not built to be checked.
+    pub report: Option<RunReport>,
+    /// How many races were shown while it ran.
+    shown: usize,
+}
+
+impl Ran {
+    /// The program's own exit status.
+    pub fn status(&self) -> u8 {
+        self.outcome.code()
+    }
+
+    /// Whether there was a race.
+    pub fn has_race(&self) -> bool {
+        !self.survey.races.is_empty()
+    }
+
+    /// The report as text: `most` races in full, those that were not shown while the program ran.
+    pub fn text(&self, most: usize) -> String {
+        let mut excerpts = Excerpts::default();
+        let report = self.report.as_ref();
+        report.map_or(String::new(), |report| {
+            excerpts.text(&self.survey, report, self.shown, most)
+        })
+    }
+}
+
+/// Runs a program built by `deadheat cc` or `deadheat c++`; `show` gets races as they are found, if that
+/// is asked for.
+pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunError> {
+    let mut suppressions = Suppressions::default();
+    for file in &options.suppress {
+        suppressions.read(file)?;
+    }
+    let what = Launch {
+        program: options.program.clone(),
+        arguments: options.arguments.clone(),
+        environment: Vec::new(),
+    };
+    let mut live = Live::default();
+    let mut meanwhile = |path: &Path| live.show_new(path, &suppressions, show);
+    let outcome = match options.live {
+        true => launch(&what, Some(&mut meanwhile))?,
+        false => launch(&what, None)?,
+    };
+    let mut ran = Ran {
+        outcome,
+        survey: Survey::default(),
+        report: None,
+        shown: live.shown,
+    };
+    if !ran.outcome.files.is_empty() {
+        let findings = Findings::read(&ran.outcome.files)?;
+        ran.survey = Survey::new(&findings, &suppressions);
+        ran.report = Some(RunReport::new(&ran.survey));
+    }
+    Ok(ran)
+}
+
+/// Follows the files of findings while the program writes them.
+#[derive(Default)]
+struct Live {
+    files: Vec<(PathBuf, u64, Process)>,
+    survey: Survey,
+    excerpts: Excerpts,
+    shown: usize,
+}
+
+impl Live {
+    fn show_new(&mut self, path: &Path, suppressions: &Suppressions, show: &mut dyn FnMut(&str)) {
+        for file in findings_files(path) {
+            if !self.files.iter().any(|(known, ..)| *known == file) {
+                self.files.push((file, 0, Process::default()));
+            }
+        }
+        for (path, taken, process) in &mut self.files {
+            let mut content = Vec::new();
+            let read = File::open(path).and_then(|mut file| {
+                file.seek(SeekFrom::Start(*taken))?;
+                file.read_to_end(&mut content)
+            });
+            if read.is_ok() {
+                let before = process.races.len();
+                *taken += process.take(&content) as u64;
+                self.survey.add(process, before, suppressions);
+            }
+        }
+        for race in &self.survey.races[self.shown..] {
+            show(&self.excerpts.race(race));
+        }
+        self.shown = self.survey.races.len();
+    }
+}

@@ -1,0 +1,54 @@
+//! Builds the runtime that `deadheat cc` links into programs, so that the command can carry it along.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates the runtime is made of: when one changes, it is built again.
+const SOURCES: [&str; 4] = ["rt", "online", "order", "model"];
+
+fn main() {
+    let own = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let crates = own.parent().expect("crates/native lies in crates/");
+    let target = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo")).join("rt");
+    for name in SOURCES {
+        println!("cargo::rerun-if-changed={}", crates.join(name).display());
+    }
+    let archive = build(crates, &target);
+    println!("cargo::rustc-env=DEADHEAT_RUNTIME={}", archive.display());
+}
+
+/// Runs cargo once more, with a target directory of its own: this build holds the lock of the other.
+fn build(crates: &Path, target: &Path) -> PathBuf {
+    let mut cargo = Command::new(std::env::var_os("CARGO").expect("set by cargo"));
+    cargo
+        .args([
+            "rustc",
+            "--quiet",
+            "--lib",
+            "--crate-type",
+            "staticlib",
+            "--profile",
+            "rt",
+        ])
+        .args(["--features", "interpose", "--manifest-path"])
+        .arg(crates.join("rt/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target)
+        // Thread-local access in one instruction; fit for executables of either kind.
+        .args(["--", "-C", "relocation-model=pie"]);
+    // Flags meant for the command (lints, sanitizers, coverage) have no business in the runtime.
+    for variable in [
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+    ] {
+        cargo.env_remove(variable);
+    }
+    let status = cargo.status().expect("cargo can be run");
+    assert!(
+        status.success(),
+        "the runtime, crates/rt, could not be built: {status}"
+    );
+    target.join("rt/libdeadheat_rt.a")
+}

@@ -1,0 +1,263 @@
+//! `deadheat cc` and `deadheat c++`: a compiler as everyone knows it, with checking built in.
+//!
+//! Both compilers instrument every access when given `-fsanitize=thread` and would link their own runtime for
+//! it; ours goes there instead. Everything the user wrote is passed on untouched and in order; warnings and
+//! exit status are the compiler's, because in the end this process *becomes* the compiler.
+//!
+//! | step | clang | gcc |
+//! |---|---|---|
+//! | compile | `-fsanitize=thread -fno-sanitize-link-runtime` and reads that a write follows | `-fsanitize=thread`, no warning about fences |
+//! | compile and link in one | the same | `-wrapper`: only the compiler proper sees the option |
+//! | link an executable | our archive, its exported symbols | the same |
+//! | link a shared object | nothing: the hooks come from the executable | the same |
+
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use thiserror::Error;
+
+use crate::arguments::Arguments;
+use crate::runtime::{Runtime, RuntimeError};
+use crate::toolchain::{Compiler, Family, NoCompiler};
+
+/// Which of a compiler's two drivers: it decides what is linked by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `cc`.
+    C,
+    /// `c++`.
+    Cxx,
+}
+
+/// Why the compiler was not run.
+#[derive(Debug, Error)]
+pub enum CompileError {
+    /// No compiler.
+    #[error(transparent)]
+    NoCompiler(#[from] NoCompiler),
+    /// No runtime to link.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A program that cannot be checked.
+    #[error(
+        "a program linked with {0} cannot be checked: nothing can stand between it and the C library; leave {0} out \
+         (-static-libgcc and -static-libstdc++ may stay)"
+    )]
+    Static(&'static str),
+    /// Another sanitizer.
+    #[error("-fsanitize={0} and deadheat cannot be in one program: build twice, once with each")]
+    OtherSanitizer(&'static str),
+    /// Not a 64-bit program.
+    #[error("only 64-bit programs can be checked: leave -m32 out")]
+    NotSixtyFourBits,
+    /// The compiler could not be started.
+    #[error("`{}` could not be started: {error}", path.display())]
+    Start {
+        /// What was to be run.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// The first argument by which gcc's `-wrapper` comes back to this command; see [`wrap`].
+const WRAP: &str = "--deadheat-wrap";
+
+/// Becomes the compiler for `arguments`, of which a leading `--with=COMPILER` chooses it. `own` is this command's
+/// path, for gcc to call back. Returns only if that failed.
+pub fn compile(
+    language: Language,
+    arguments: &[OsString],
+    own: &OsStr,
+) -> Result<Infallible, CompileError> {
+    let with = arguments
+        .first()
+        .and_then(|first| first.to_str()?.strip_prefix("--with="));
+    let arguments = match with {
+        Some(_) => &arguments[1..],
+        None => arguments,
+    };
+    let compiler = Compiler::find(language, with)?;
+    let all = with_checking(&compiler, arguments, own)?;
+    become_process(compiler.path, &all)
+}
+
+/// Becomes the program gcc wanted to run, with `-fsanitize=thread` if that compiles C or C++. `arguments` are those
+/// of this command if it was called by gcc's `-wrapper`; else `None` comes back.
+pub fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
+    let [first, program, rest @ ..] = arguments else {
+        return None;
+    };
+    if first != WRAP {
+        return None;
+    }
+    let mut rest = rest.to_vec();
+    let path = PathBuf::from(program);
+    let name = path.file_name().unwrap_or_default();
+    if ["cc1", "cc1plus", "cc1obj", "cc1objplus"]
+        .iter()
+        .any(|compiler| *compiler == name)
+    {
+        rest.push("-fsanitize=thread".into());
+    }
+    Some(become_process(path, &rest))
+}
+
+fn become_process(path: PathBuf, arguments: &[OsString]) -> Result<Infallible, CompileError> {
+    let error = Command::new(&path).args(arguments).exec();
+    Err(CompileError::Start { path, error })
+}
+
+/// The whole command line: what the user wrote, and what checking needs.
+fn with_checking(
+    compiler: &Compiler,
+    arguments: &[OsString],
+    own: &OsStr,
+) -> Result<Vec<OsString>, CompileError> {
+    let asked = Arguments::of(arguments);
+    let mut all: Vec<OsString> = Vec::new();
+    if asked.compiles || asked.links {
+        if let Some(other) = asked.other_sanitizer {
+            return Err(CompileError::OtherSanitizer(other));
+        }
+        if asked.is_32_bit {
+            return Err(CompileError::NotSixtyFourBits);
+        }
+    }
+    // Who asks for ThreadSanitizer gets this instead.
+    let own_sanitizer =
+        |argument: &&OsString| !(asked.compiles || asked.links) || *argument != "-fsanitize=thread";
+    all.extend(arguments.iter().filter(own_sanitizer).cloned());
+    if asked.compiles {
+        all.extend(compile_options(compiler.family, &asked, own));
+    }
+    if asked.links && asked.without_runtime {
+        if asked.forbids_undefined {
+            // The hooks are found in the executable, later.
+            all.push("-Wl,-z,undefs".into());
+        }
+    } else if asked.links {
+        if let Some(option) = asked.is_static {
+            return Err(CompileError::Static(option));
+        }
+        all.extend(link_options(&Runtime::unpack()?, &asked));
+    }
+    Ok(all)
+}
+
+fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    match (family, asked.links) {
+        (Family::Clang, _) => {
+            options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
+            // A read says which write it saw, which a recording must have, also when a write follows.
+            options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
+        }
+        (Family::Gcc, false) => options.push("-fsanitize=thread".into()),
+        (Family::Gcc, true) => {
+            let mut wrapper = own.to_os_string();
+            wrapper.push(",");
+            wrapper.push(WRAP);
+            options.extend(["-wrapper".into(), wrapper]);
+        }
+    }
+    if family == Family::Gcc {
+        // gcc warns that ThreadSanitizer does not know fences; our runtime does.
+        options.push("-Wno-tsan".into());
+    }
+    if !asked.has_debug_option {
+        options.push("-g".into());
+    }
+    options
+}
+
+fn link_options(runtime: &Runtime, asked: &Arguments) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    if asked.language_is_forced {
+        options.extend(["-x", "none"].map(OsString::from));
+    }
+    // One object of the archive holds all hooks; the rest of it serves that one.
+    options.push("-Wl,--push-state,-Bdynamic,--no-as-needed,-u,__tsan_init".into());
+    options.push(runtime.archive.clone().into());
+    let mut exports = OsString::from("--dynamic-list=");
+    exports.push(&runtime.exports);
+    options.extend(["-Xlinker".into(), exports]);
+    options.extend(["-lpthread", "-ldl", "-lm", "-Wl,--pop-state"].map(OsString::from));
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(family: Family, line: &str) -> Result<String, CompileError> {
+        let compiler = Compiler {
+            path: "/compiler".into(),
+            family,
+        };
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let all = with_checking(&compiler, &arguments, "/deadheat".as_ref())?;
+        let all: Vec<_> = all.iter().map(|word| word.to_string_lossy()).collect();
+        Ok(all.join(" "))
+    }
+
+    #[test]
+    fn compiling_gets_hooks_and_lines_but_no_library() {
+        assert_eq!(
+            line(Family::Gcc, "-O2 -c a.c").unwrap(),
+            "-O2 -c a.c -fsanitize=thread -Wno-tsan -g"
+        );
+        let clang = line(Family::Clang, "-g1 -c a.c").unwrap();
+        assert!(clang.starts_with("-g1 -c a.c -fsanitize=thread"), "{clang}");
+        assert!(
+            !clang.contains("libdeadheat_rt") && !clang.ends_with("-g"),
+            "{clang}"
+        );
+    }
+
+    #[test]
+    fn linking_gets_the_runtime_but_no_sanitizer() {
+        let gcc = line(Family::Gcc, "-fsanitize=thread a.o -o a").unwrap();
+        assert!(
+            !gcc.contains("-fsanitize") && gcc.contains("libdeadheat_rt.a"),
+            "{gcc}"
+        );
+        let both = line(Family::Gcc, "a.c -o a").unwrap();
+        assert!(
+            both.contains("-wrapper /deadheat,--deadheat-wrap") && !both.contains("-fsanitize"),
+            "{both}"
+        );
+        let forced = line(Family::Clang, "-x c a.txt").unwrap();
+        assert!(forced.contains("-x none -Wl,--push-state"), "{forced}");
+    }
+
+    #[test]
+    fn what_is_not_an_executable_gets_no_runtime() {
+        assert_eq!(
+            line(Family::Gcc, "-shared a.o -o a.so").unwrap(),
+            "-shared a.o -o a.so"
+        );
+        let strict = line(Family::Gcc, "-shared a.o -Wl,--no-undefined").unwrap();
+        assert!(strict.ends_with("-Wl,-z,undefs"), "{strict}");
+        for untouched in [
+            "--version",
+            "-v",
+            "-print-file-name=libc.so",
+            "-fsanitize=thread --version",
+        ] {
+            assert_eq!(line(Family::Clang, untouched).unwrap(), untouched);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_checked_is_refused_with_the_reason() {
+        let error = |text| line(Family::Clang, text).unwrap_err().to_string();
+        assert!(error("-static a.o").contains("leave -static out"));
+        assert!(error("-fsanitize=address a.c").contains("build twice"));
+        assert!(error("-m32 -c a.c").contains("64-bit"));
+    }
+}

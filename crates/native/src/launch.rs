@@ -1,0 +1,162 @@
+//! Running a program under test: it gets its environment, its signals and its terminal as if it ran alone.
+//!
+//! Signals sent to this process go on to the program; those the terminal sends (Ctrl-C) reach it anyway, and
+//! this process outlives them, so the report comes whatever ended the program.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use thiserror::Error;
+
+use crate::findings::findings_files;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Further variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How the program ended.
+    pub status: ExitStatus,
+    /// The files of findings, one a process; none if nothing built by `deadheat cc` ran.
+    pub files: Vec<PathBuf>,
+    /// The files disappear with it.
+    _directory: TempDir,
+}
+
+/// Why the program did not run.
+#[derive(Debug, Error)]
+pub enum LaunchError {
+    /// It could not be started.
+    #[error("`{program}` could not be started: {error}")]
+    Start {
+        /// What was to be run.
+        program: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// There is no room for findings.
+    #[error(
+        "no directory for the findings could be made: {0}; set TMPDIR to a directory that can be written to"
+    )]
+    Room(io::Error),
+}
+
+impl Outcome {
+    /// The status a shell gives back for a program that ended so.
+    pub fn code(&self) -> u8 {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = self.status.signal().map(|signal| 128 + signal);
+        self.status.code().or(signal).unwrap_or(1) as u8
+    }
+}
+
+/// The program, for the handler; 0 while there is none.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+/// A signal that came before the program ran; 0 if none did.
+static EARLY: AtomicI32 = AtomicI32::new(0);
+
+/// Runs a program to its end. `meanwhile` is called a few times a second with the path of the first file of
+/// findings.
+pub fn launch(
+    launch: &Launch,
+    mut meanwhile: Option<&mut dyn FnMut(&Path)>,
+) -> Result<Outcome, LaunchError> {
+    let directory = tempfile::Builder::new()
+        .prefix("deadheat-")
+        .tempdir()
+        .map_err(LaunchError::Room)?;
+    let path = directory.path().join("findings");
+    pass_signals_on();
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.arguments)
+        .env("DEADHEAT_REPORT", &path)
+        .env("DEADHEAT_MODE", "check");
+    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    let start = |error| LaunchError::Start {
+        program: launch.program.to_string_lossy().into_owned(),
+        error,
+    };
+    let mut program = command.spawn().map_err(start)?;
+    PROGRAM.store(program.id() as i32, Ordering::SeqCst);
+    let early = EARLY.swap(0, Ordering::SeqCst);
+    if early != 0 {
+        send(program.id() as i32, early);
+    }
+    let status = loop {
+        match &mut meanwhile {
+            None => break program.wait().map_err(start)?,
+            Some(meanwhile) => {
+                if let Some(status) = program.try_wait().map_err(start)? {
+                    break status;
+                }
+                meanwhile(&path);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    };
+    PROGRAM.store(0, Ordering::SeqCst);
+    Ok(Outcome {
+        status,
+        files: findings_files(&path),
+        _directory: directory,
+    })
+}
+
+#[allow(unsafe_code)]
+fn send(process: i32, signal: i32) {
+    // SAFETY: kill only takes numbers. The process has not been waited for, so its id is still its own.
+    unsafe { libc::kill(process, signal) };
+}
+
+/// From now on, signals that end or steer programs go to the program instead.
+#[allow(unsafe_code)]
+fn pass_signals_on() {
+    extern "C" fn pass_on(
+        signal: libc::c_int,
+        information: *mut libc::siginfo_t,
+        _: *mut libc::c_void,
+    ) {
+        // SAFETY: the kernel passes a valid record to a handler with SA_SIGINFO.
+        let sent_by_a_process = unsafe { (*information).si_code } <= 0;
+        // What the terminal sends goes to the whole group, the program included.
+        if !sent_by_a_process {
+            return;
+        }
+        match PROGRAM.load(Ordering::SeqCst) {
+            0 => EARLY.store(signal, Ordering::SeqCst),
+            program => send(program, signal),
+        }
+    }
+    for signal in [
+        libc::SIGINT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+    ] {
+        // SAFETY: all fields are set; the handler only uses atomics and kill, which are safe in handlers.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = pass_on as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! C and C++ programs, from the outside: built, launched, and what was found in them told in their own
+//! names and lines. What lives *inside* such a program is `deadheat-rt`, which this crate carries along.
+//!
+//! - [`compile`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
+//! - [`launch`] runs a program so built and gives back how it ended and the files it left.
+//! - [`Findings`] reads those files; [`Survey`] gives addresses their functions, files, lines and
+//!   variables, groups what is the same and leaves out what a [`Suppressions`] file names.
+
+mod arguments;
+mod driver;
+mod findings;
+mod launch;
+mod runtime;
+mod suppressions;
+mod survey;
+mod symbols;
+mod toolchain;
+
+pub use driver::{CompileError, Language, compile, wrap};
+pub use findings::{
+    Access, End, Findings, FindingsError, Lock, Memory, Process, Race, Thread, findings_files,
+};
+pub use launch::{Launch, LaunchError, Outcome, launch};
+pub use runtime::{Runtime, RuntimeError};
+pub use suppressions::{SuppressionError, Suppressions};
+pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, Place, Survey};
+pub use symbols::{Frame, Symbols};
+pub use toolchain::{Compiler, Family, NoCompiler};

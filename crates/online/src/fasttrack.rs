@@ -1,0 +1,196 @@
+//! FastTrack for words of eight bytes: what is remembered of the accesses to a word.
+//!
+//! The simple model: remember every access to every byte; two of them race if they touch a common byte,
+//! at least one writes, not both are atomic, and neither happens before the other.
+//!
+//! A [`Record`] is one access: the [epoch](deadheat_order::Epoch) (a thread's slot and its time), which bytes,
+//! which kind, and where it came from. A *history* is the list of records of a word, newest first. A new
+//! access takes out of it, byte by byte, what it makes superfluous: a record that happens before it and
+//! conflicts with nothing that it does not conflict with itself. Whoever races with such a record
+//! later races with the new access too. What is left is one record a word for data that one thread
+//! works on, and one a thread for data that many read.
+//!
+//! Guarantee: until a byte's first race, a race is found at an access exactly if the simple model has one
+//! there. After it, the raced record is forgotten where the new access stands for it.
+//! Cost: one pass over the history. Nothing is allocated: the new history is written into the caller's room.
+//!
+//! Histories are values that never change once made, so that many words can share one: with the
+//! words a loop runs over, a history is made once and each word only refers to it.
+
+use deadheat_model::Strand;
+use deadheat_order::Clock;
+
+const MASK: u64 = 0xff;
+const LAST: u64 = 1 << 8;
+const WRITE: u64 = 1 << 9;
+const ATOMIC: u64 = 1 << 10;
+const SLOT_SHIFT: u32 = 12;
+/// The number of slots a record can tell apart.
+pub const SLOTS: u32 = 1 << 20;
+/// The part of a record that names its epoch.
+const EPOCH: u64 = !0 << SLOT_SHIFT;
+/// The part of a record that says what it was and when, but not which bytes.
+const EXCEPT_BYTES: u64 = !(MASK | LAST);
+
+/// How an access touches memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+}
+
+/// One access to some of the bytes of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Record {
+    /// Time (32 bits), slot (20), kind, whether the history ends here, which bytes (8).
+    what: u64,
+    /// Where it came from: the caller's own business.
+    pub origin: u64,
+}
+
+impl Record {
+    /// An access to the bytes in `mask` at a slot's time.
+    #[inline]
+    pub fn new(slot: Strand, time: u32, kind: Kind, mask: u8, origin: u64) -> Record {
+        let what = u64::from(time) << 32
+            | u64::from(slot.0 % SLOTS) << SLOT_SHIFT
+            | if kind.write { WRITE } else { 0 }
+            | if kind.atomic { ATOMIC } else { 0 }
+            | u64::from(mask);
+        Record { what, origin }
+    }
+
+    /// Whose access it was.
+    #[inline]
+    pub fn slot(&self) -> Strand {
+        Strand((self.what >> SLOT_SHIFT) as u32 % SLOTS)
+    }
+
+    /// At which of the slot's times.
+    #[inline]
+    pub fn time(&self) -> u32 {
+        (self.what >> 32) as u32
+    }
+
+    /// How it touched memory.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        Kind {
+            write: self.what & WRITE != 0,
+            atomic: self.what & ATOMIC != 0,
+        }
+    }
+
+    /// Which bytes of the word.
+    #[inline]
+    pub fn mask(&self) -> u8 {
+        self.what as u8
+    }
+
+    /// Whether it is the oldest of its history.
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.what & LAST != 0
+    }
+
+    /// Whether another record, of the same thread and time, tells all that this one would.
+    #[inline]
+    pub fn is_told_by(&self, other: &Record) -> bool {
+        (self.what ^ other.what) & EPOCH == 0
+            && other.covers(self)
+            && self.mask() & !other.mask() == 0
+    }
+
+    #[inline]
+    fn without(self, bytes: u8) -> Record {
+        Record {
+            what: self.what & !u64::from(bytes),
+            ..self
+        }
+    }
+
+    /// Whether two accesses to the same byte can race: one writes and not both are atomic.
+    #[inline]
+    fn conflicts(&self, other: &Record) -> bool {
+        (self.what | other.what) & WRITE != 0 && (self.what & other.what) & ATOMIC == 0
+    }
+
+    /// Whether everything that conflicts with the other conflicts with this too.
+    #[inline]
+    fn covers(&self, other: &Record) -> bool {
+        let (mine, theirs) = (self.kind(), other.kind());
+        // A plain write conflicts with everything, an atomic read with plain writes only. An atomic write
+        // does not conflict with the atomic accesses that a plain read conflicts with.
+        match (mine.write, mine.atomic) {
+            (true, false) => true,
+            (true, true) => theirs.atomic,
+            (false, false) => !theirs.write,
+            (false, true) => theirs.atomic && !theirs.write,
+        }
+    }
+}
+
+/// What an access made of a word's history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The history tells all of it already, and will as long as the thread's time is the same.
+    Same,
+    /// There is a new history, so many records long.
+    Changed(usize),
+}
+
+/// The history after an access by the thread with this clock, written into `next`, which must have room
+/// for one record more than the history. `race` is told of every record that races with the access.
+///
+/// The clock says how much of every other thread happens before the access. What the access's own slot has
+/// done all happens before it, whatever the clock says.
+#[inline]
+pub fn step(
+    history: &[Record],
+    access: Record,
+    clock: &Clock,
+    next: &mut [Record],
+    mut race: impl FnMut(&Record),
+) -> Step {
+    let told =
+        |record: &&Record| (record.what ^ access.what) & EPOCH == 0 && record.covers(&access);
+    let told = history
+        .iter()
+        .filter(told)
+        .fold(0, |told, record| told | record.mask());
+    let mut new = access.without(told);
+    if new.mask() == 0 || next.len() <= history.len() {
+        return Step::Same;
+    }
+    let mut length = 1;
+    for record in history {
+        let common = record.mask() & new.mask();
+        let mut rest = *record;
+        if common != 0 {
+            let mine = record.slot() == new.slot();
+            let ordered = mine || record.time() <= clock.get(record.slot());
+            if !ordered && record.conflicts(&new) {
+                race(record);
+                if new.covers(record) {
+                    rest = record.without(common);
+                }
+            } else if ordered && new.covers(record) {
+                rest = record.without(common);
+            }
+        }
+        let same = (rest.what ^ access.what) & EXCEPT_BYTES == 0 && rest.origin == access.origin;
+        if same {
+            new.what |= u64::from(rest.mask());
+        } else if rest.mask() != 0 {
+            rest.what &= !LAST;
+            next[length] = rest;
+            length += 1;
+        }
+    }
+    next[0] = new;
+    next[length - 1].what |= LAST;
+    Step::Changed(length)
+}

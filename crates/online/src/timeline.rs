@@ -1,0 +1,213 @@
+//! A thread's time, and the clocks of what threads synchronise by.
+//!
+//! The simple model: every thread, lock and atomic variable has a vector clock. A release copies the
+//! thread's clock, an acquire joins the copy; a thread's own time goes up with each release.
+//!
+//! A [`Timeline`] is a thread's clock. Its time only goes up if there is something to tell since the last
+//! release: an access was recorded or the clock grew. So an epoch names one state of a thread's
+//! knowledge, and whoever knows the epoch of the last release of a [`Channel`] need not join its clock: a
+//! lock that stays with one thread costs a comparison.
+//!
+//! [`Channel`] follows C11 for atomic variables: an acquire read synchronises with the release it reads
+//! from, or with the head of the release sequence, which read-modify-writes continue and plain stores end
+//! (but for those of the thread that released last: C11 lets them continue, C++20 does not). A release fence
+//! before a relaxed store and an acquire fence after a relaxed read count as well.
+//!
+//! Guarantee: the clocks order two epochs exactly as happens-before orders them, provided that the calls
+//! for one channel come in the order in which the variable changes.
+//! Cost: a comparison if there is no news, else one pass over the clocks.
+
+use deadheat_model::Strand;
+use deadheat_order::{Clock, Epoch, Time};
+
+/// A thread's time and what it knows of the others.
+#[derive(Debug)]
+pub struct Timeline {
+    slot: Strand,
+    /// The time of accesses made now.
+    now: Time,
+    /// What happens before now. The own entry is the time of the last release.
+    clock: Clock,
+    /// Whether there is something to tell that the last release did not.
+    news: bool,
+    /// What an acquire fence would make happen before: what relaxed reads have read from.
+    seen: Clock,
+    /// What happened before the last release fence, if there was one.
+    fence: Option<Clock>,
+}
+
+impl Timeline {
+    /// A thread that knows nothing of others, in a slot whose times up to `before` are taken.
+    pub fn new(slot: Strand, before: Time) -> Timeline {
+        let mut clock = Clock::default();
+        clock.set(slot, before);
+        Timeline {
+            slot,
+            now: before + 1,
+            clock,
+            news: false,
+            seen: Clock::default(),
+            fence: None,
+        }
+    }
+
+    /// The slot it has in clocks.
+    #[inline]
+    pub fn slot(&self) -> Strand {
+        self.slot
+    }
+
+    /// The time of accesses made now.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What happens before now.
+    #[inline]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The last time at which something may have been recorded.
+    #[inline]
+    pub fn last(&self) -> Time {
+        if self.news { self.now } else { self.now - 1 }
+    }
+
+    /// An access is recorded at this time.
+    #[inline]
+    pub fn record(&mut self) {
+        self.news = true;
+    }
+
+    /// The clock to give away. The time goes up if there was something to tell.
+    #[inline]
+    pub fn publish(&mut self) -> &Clock {
+        if self.news {
+            self.news = false;
+            self.clock.set(self.slot, self.now);
+            self.now += 1;
+        }
+        &self.clock
+    }
+
+    /// What happens before another point happens before now.
+    #[inline]
+    pub fn learn(&mut self, clock: &Clock) {
+        if self.clock.join(clock) {
+            self.news = true;
+        }
+    }
+
+    /// A thread fence.
+    pub fn fence(&mut self, acquire: bool, release: bool) {
+        if acquire {
+            self.news |= self.clock.join(&self.seen);
+            self.seen.copy_from(&Clock::default());
+        }
+        if release {
+            self.publish();
+            let mut fence = self.fence.take().unwrap_or_default();
+            fence.copy_from(&self.clock);
+            self.fence = Some(fence);
+        }
+    }
+
+    /// Whether a relaxed store has something to publish.
+    #[inline]
+    pub fn has_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::new(self.slot, self.clock.get(self.slot))
+    }
+}
+
+/// What a lock, an atomic variable or another means of synchronisation carries from thread to thread.
+#[derive(Debug, Default)]
+pub struct Channel {
+    clock: Clock,
+    /// Whoever knows this epoch knows the whole clock. None: nobody is known to.
+    owner: Epoch,
+    /// Who released into it last.
+    last: Option<Strand>,
+}
+
+impl Channel {
+    /// Nothing to learn from it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.clock.times().is_empty()
+    }
+
+    /// What was released into it happens before now.
+    #[inline]
+    pub fn acquire(&self, line: &mut Timeline) {
+        if self.owner.is_none() || !line.clock.covers(self.owner) {
+            line.learn(&self.clock);
+        }
+    }
+
+    /// An atomic read that does not acquire: a fence may follow.
+    #[inline]
+    pub fn peek(&self, line: &mut Timeline) {
+        if !self.is_empty() && (self.owner.is_none() || !line.clock.covers(self.owner)) {
+            line.seen.join(&self.clock);
+        }
+    }
+
+    /// What happened before now can be acquired from it, and nothing else.
+    #[inline]
+    pub fn release(&mut self, line: &mut Timeline) {
+        line.publish();
+        self.last = Some(line.slot);
+        let epoch = line.epoch();
+        if self.owner != epoch || epoch.is_none() {
+            self.clock.copy_from(&line.clock);
+            self.owner = epoch;
+        }
+    }
+
+    /// What happened before now can be acquired from it, besides what could before.
+    #[inline]
+    pub fn release_more(&mut self, line: &mut Timeline) {
+        line.publish();
+        self.last = Some(line.slot);
+        let epoch = line.epoch();
+        if self.owner == epoch && !epoch.is_none() {
+            return;
+        }
+        let owned = !self.owner.is_none() && line.clock.covers(self.owner);
+        if owned || self.is_empty() {
+            self.clock.copy_from(&line.clock);
+            self.owner = epoch;
+        } else {
+            self.clock.join(&line.clock);
+            self.owner = Epoch::default();
+        }
+    }
+
+    /// A relaxed store: only a release fence before it can be acquired from it, and what the same thread
+    /// has released last.
+    #[inline]
+    pub fn relaxed_store(&mut self, line: &Timeline) {
+        if self.last != Some(line.slot) {
+            self.last = None;
+            self.owner = Epoch::default();
+            self.clock.copy_from(&Clock::default());
+        }
+        self.relaxed_update(line);
+    }
+
+    /// A relaxed read-modify-write: what could be acquired still can be, and a fence before it too.
+    #[inline]
+    pub fn relaxed_update(&mut self, line: &Timeline) {
+        if let Some(fence) = &line.fence
+            && self.clock.join(fence)
+        {
+            self.owner = Epoch::default();
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What `deadheat run` says about a C or C++ program, for other programs to read.
+
+use std::rc::Rc;
+
+use deadheat_native::{Creation, Frame, HeldLock, NativeAccess, NativeRace, Place, Survey};
+use serde::Serialize;
+
+use crate::style::{counted, grouped};
+
+/// The JSON of `deadheat run`.
+#[derive(Debug, Serialize)]
+pub struct RunReport {
+    engine: &'static str,
+    threads: u64,
+    races: Vec<RaceReport>,
+    suppressed: u64,
+    /// What the run proves, in one sentence.
+    pub guarantee: String,
+}
+
+#[derive(Debug, Serialize)]
+struct RaceReport {
+    kind: &'static str,
+    variable: String,
+    count: u64,
+    first: AccessReport,
+    second: AccessReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocation: Option<AllocationReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    created: Vec<CreationReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct AccessReport {
+    thread: String,
+    access: &'static str,
+    atomic: bool,
+    size: u64,
+    loc: String,
+    function: Option<String>,
+    stack: Vec<FrameReport>,
+    locks: Vec<LockReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct FrameReport {
+    function: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct LockReport {
+    name: String,
+    shared: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct AllocationReport {
+    size: u64,
+    offset: u64,
+    thread: String,
+    stack: Vec<FrameReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct CreationReport {
+    thread: String,
+    parent: String,
+    finished: bool,
+    stack: Vec<FrameReport>,
+}
+
+impl RunReport {
+    /// What is to be said about a run.
+    pub fn new(survey: &Survey) -> RunReport {
+        RunReport {
+            engine: "fasttrack",
+            threads: survey.threads,
+            races: survey.races.iter().map(race).collect(),
+            suppressed: survey.suppressed,
+            guarantee: guarantee(survey),
+        }
+    }
+}
+
+fn race(race: &NativeRace) -> RaceReport {
+    let allocation = match &race.place {
+        Place::Heap {
+            offset,
+            size,
+            thread,
+            stack: calls,
+        } => Some(AllocationReport {
+            size: *size,
+            offset: *offset,
+            thread: thread.clone(),
+            stack: stack(calls),
+        }),
+        _ => None,
+    };
+    RaceReport {
+        kind: race.kind(),
+        variable: race.variable.clone(),
+        count: race.count,
+        first: access(&race.first),
+        second: access(&race.second),
+        allocation,
+        created: race.creations.iter().map(creation).collect(),
+        pid: race.pid,
+    }
+}
+
+fn access(access: &NativeAccess) -> AccessReport {
+    let innermost = access.stack.first();
+    let lock = |lock: &HeldLock| LockReport {
+        name: lock.name.clone(),
+        shared: !lock.write,
+    };
+    AccessReport {
+        thread: access.thread.clone(),
+        access: match (access.what.as_str(), access.write) {
+            ("free", _) => "free",
+            (_, true) => "write",
+            (_, false) => "read",
+        },
+        atomic: access.atomic,
+        size: access.size,
+        loc: innermost.map_or_else(|| "?".to_string(), |frame| frame.location()),
+        function: innermost.and_then(|frame| frame.function.clone()),
+        stack: stack(&access.stack),
+        locks: access.locks.iter().map(lock).collect(),
+    }
+}
+
+fn creation(creation: &Creation) -> CreationReport {
+    CreationReport {
+        thread: creation.thread.clone(),
+        parent: creation.parent.clone(),
+        finished: creation.finished,
+        stack: stack(&creation.stack),
+    }
+}
+
+fn stack(calls: &[Rc<Frame>]) -> Vec<FrameReport> {
+    let frame = |frame: &Rc<Frame>| FrameReport {
+        function: frame.function.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
+        column: frame.column,
+        module: frame.file.is_none().then(|| frame.location()),
+    };
+    calls.iter().map(frame).collect()
+}
+
+/// What a run proves, and no more: happens-before is exact for the schedule that ran, and only for it.
+fn guarantee(survey: &Survey) -> String {
+    let ran = match survey.processes {
+        0 | 1 => counted(survey.threads, "thread"),
+        n => format!("{} in {n} processes", counted(survey.threads, "thread")),
+    };
+    let hidden = match survey.suppressed {
+        0 => String::new(),
+        n => format!("; {} suppressed", counted(n, "race")),
+    };
+    let races = survey.races.len() as u64;
+    let mut sentence = match races {
+        0 => format!("no race in this run ({ran}{hidden}); another schedule or input may have one"),
+        1 => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
+        _ => format!(
+            "{} in this run ({ran}{hidden}): nothing orders the two accesses of each",
+            counted(races, "race")
+        ),
+    };
+    if survey.dropped > 0 {
+        sentence += &format!(
+            "; {} could not be tracked, so races may be missing",
+            counted(survey.dropped, "access or thread")
+        );
+    }
+    if survey.unreported > 0 {
+        sentence += &format!("; {} more were only counted", grouped(survey.unreported));
+    }
+    if survey.damaged > 0 {
+        sentence += &format!(
+            "; {} of the findings could not be read",
+            counted(survey.damaged, "line")
+        );
+    }
+    if survey.killed > 0 && races > 0 {
+        sentence += "; the program was killed, so the counts are lower bounds";
+    }
+    sentence
+}

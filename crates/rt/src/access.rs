@@ -1,0 +1,368 @@
+//! An access: from an address to a verdict, as quickly as possible.
+//!
+//! The simple model: load the history of each word touched, let [`fasttrack::step`] find races and make the new
+//! history, store it, and try again if another thread was quicker.
+//!
+//! A thread remembers what it has done at its present time. *Known*: this kind of access to this history changes
+//! nothing. *Changes*: this kind of access, from this place in the program, makes this of that history.
+//! So an access that repeats is a load and a look into a table of the thread's own, and one that runs
+//! over fresh memory is a compare-and-swap more.
+
+use std::sync::atomic::Ordering;
+
+use deadheat_online::fasttrack::{self, Kind, Record, Step};
+
+use crate::findings::RacyAccess;
+use crate::memo::Code;
+use crate::origin::Origin;
+pub use crate::origin::What;
+use crate::shadow::Shadow;
+use crate::thread::{Entered, Local, ROOT, Thread, enter, local};
+use crate::world::world;
+
+/// An access of 1, 2, 4 or 8 bytes by code at an address.
+#[inline(always)]
+pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
+    const { assert!(LOG <= 3) };
+    let local = local();
+    let base = local.key.get();
+    let kind = Kind {
+        write: WRITES,
+        atomic: false,
+    };
+    if base == 0 {
+        return not_checked(address, 1 << LOG, WRITES, pc);
+    }
+    if address & ((1 << LOG) - 1) != 0 {
+        return unaligned::<WRITES>(address, 1 << LOG, pc);
+    }
+    let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
+    // SAFETY: a key is only set while there is a thread.
+    let memo = unsafe { &(*local.thread.get()).memo };
+    if !memo.knows_usual::<LOG, WRITES>(base, address, history) {
+        let mask = ((1 << (1 << LOG)) - 1) << (address & 7);
+        change(address, Code::new(mask, kind), pc);
+    }
+}
+
+/// An access of up to 16 bytes that begins within a word and ends in another.
+#[inline(never)]
+pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
+    let local = local();
+    let mut base = local.key.get();
+    if base == 0 {
+        return not_checked(address, size, WRITES, pc);
+    }
+    let kind = Kind {
+        write: WRITES,
+        atomic: false,
+    };
+    let first = address & 7;
+    let mut bytes = (((1u32 << size) - 1) as u64) << first;
+    let mut word = address & !7;
+    while bytes != 0 && base != 0 {
+        if bytes & 0xff != 0 {
+            part(local, base, word, Code::new(bytes as u32 & 0xff, kind), pc);
+            // The time may have gone up: a signal handler may have run.
+            base = local.key.get();
+        }
+        bytes >>= 8;
+        word += 8;
+    }
+}
+
+/// The part of an access in one word.
+#[inline(always)]
+fn part(local: &Local, base: u64, address: usize, code: Code, pc: usize) {
+    let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
+    // SAFETY: a key is only set while there is a thread.
+    if unsafe { !(*local.thread.get()).memo.knows(base, code, history) } {
+        change(address, code, pc);
+    }
+}
+
+/// An access that may change the history of its word.
+#[cold]
+#[inline(never)]
+extern "C" fn change(address: usize, code: Code, pc: usize) {
+    let local = local();
+    let base = local.key.get();
+    let cell = Shadow::cell_at(local.shadow.get(), address);
+    let history = cell.load(Ordering::Relaxed);
+    let thread = local.thread.get();
+    // SAFETY: a key is only set while there is a thread.
+    unsafe {
+        let top = local.frame.get();
+        let chain = if top == (*thread).frames {
+            ROOT
+        } else {
+            (*top.sub(1)).chain
+        };
+        let site = (*thread).site(pc);
+        if let Some(next) = (*thread).memo.change(base, code, history, site, chain) {
+            if history == 0 {
+                world().shadow.note(cell);
+            }
+            if cell
+                .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+        }
+        // What another thread does meanwhile may make the history's number mean something else: it still means the
+        // same if the word still has it.
+        if history != 0
+            && world()
+                .histories
+                .newest(history)
+                .any(|record| (*thread).told_by(record, code.kind(), code.mask()))
+            && cell.load(Ordering::Acquire) == history
+        {
+            (*thread).memo.know(base, code, history);
+            return;
+        }
+    }
+    slow(address, code, pc);
+}
+
+#[cold]
+#[inline(never)]
+fn slow(address: usize, code: Code, pc: usize) {
+    let Some(entered) = enter() else { return };
+    let piece = Piece {
+        code: Some(code),
+        mask: code.mask(),
+        kind: code.kind(),
+        what: What::Access,
+        pc,
+    };
+    word(&entered, address & !7, &piece, &mut None);
+}
+
+/// An access on a thread whose accesses are not looked at, or that is not known yet.
+#[cold]
+#[inline(never)]
+fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
+    let thread = local().thread.get();
+    if !thread.is_null() {
+        // SAFETY: the running thread's own.
+        let ignore = unsafe { (*thread).ignore };
+        if world().off() || ignore[usize::from(write)] > 0 {
+            return;
+        }
+        return range(
+            address,
+            size,
+            Kind {
+                write,
+                atomic: false,
+            },
+            What::Access,
+            pc,
+        );
+    }
+    if !local().dead.get() && local().depth.get() == 0 && enter().is_some() && !world().off() {
+        range(
+            address,
+            size,
+            Kind {
+                write,
+                atomic: false,
+            },
+            What::Access,
+            pc,
+        );
+    }
+}
+
+/// An access to any number of bytes.
+pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
+    let local = local();
+    let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
+    if size == 0 || idle || local.dead.get() {
+        return;
+    }
+    let Some(entered) = enter() else { return };
+    if world().off() || entered.thread().ignore[usize::from(kind.write)] > 0 {
+        return;
+    }
+    range_entered(&entered, address, size, kind, what, pc);
+}
+
+/// As [`range`], in the runtime already.
+pub fn range_entered(
+    entered: &Entered,
+    address: usize,
+    size: usize,
+    kind: Kind,
+    what: What,
+    pc: usize,
+) {
+    let end = address.saturating_add(size);
+    let mut at = address & !7;
+    let mut last = None;
+    let mut rested = 0;
+    while at < end {
+        let from = address.max(at) - at;
+        let to = (end - at).min(8);
+        let mask = (0xffu32 >> (8 - (to - from)) << from) as u8;
+        let piece = Piece {
+            code: None,
+            mask,
+            kind,
+            what,
+            pc,
+        };
+        word(entered, at, &piece, &mut last);
+        at += 8;
+        rested += 1;
+        if rested % 4096 == 0 {
+            entered.rest();
+            last = None;
+        }
+    }
+}
+
+/// The part of an access in one word.
+struct Piece {
+    code: Option<Code>,
+    mask: u8,
+    kind: Kind,
+    what: What,
+    pc: usize,
+}
+
+/// Checks and notes an access to a word. `last` is what the access made of the word before, for ranges.
+fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32, u32, u8)>) {
+    let thread = entered.thread();
+    let world = world();
+    let cell = world.shadow.cell(address);
+    loop {
+        let history = cell.load(Ordering::Acquire);
+        if history == 0 {
+            world.shadow.note(cell);
+        }
+        if let Some((from, to, mask)) = *last
+            && from == history
+            && mask == piece.mask
+        {
+            if from != to
+                && cell
+                    .compare_exchange(from, to, Ordering::Release, Ordering::Relaxed)
+                    .is_err()
+            {
+                continue;
+            }
+            return;
+        }
+        let records = world.histories.get(history);
+        let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
+            collect(entered);
+            *last = None;
+            continue;
+        };
+        let origin = origin(thread, piece);
+        let access = Record::new(
+            thread.line.slot(),
+            thread.line.now(),
+            piece.kind,
+            piece.mask,
+            origin,
+        );
+        let mut races = [Record::default(); 4];
+        let mut found = 0;
+        let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
+            if found < races.len() {
+                races[found] = *earlier;
+            }
+            found += 1;
+        });
+        match step {
+            Step::Same => {
+                if let Some(code) = piece.code {
+                    thread.memo.know(thread.key(), code, history);
+                }
+                *last = Some((history, history, piece.mask));
+                return;
+            }
+            Step::Changed(length) => {
+                if cell
+                    .compare_exchange(history, number, Ordering::Release, Ordering::Relaxed)
+                    .is_err()
+                {
+                    continue;
+                }
+                world.histories.keep(&mut thread.room, length);
+                thread.line.record();
+                if found == 0 {
+                    remember(thread, piece, history, number);
+                    *last = Some((history, number, piece.mask));
+                } else {
+                    *last = None;
+                }
+                for earlier in races.iter().take(found) {
+                    world.findings.race(
+                        thread,
+                        &RacyAccess {
+                            address,
+                            first: *earlier,
+                            second: access,
+                        },
+                    );
+                }
+                return;
+            }
+        }
+    }
+}
+
+fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
+    let Some(code) = piece.code else { return };
+    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+    thread
+        .memo
+        .note_change(present, code, history, site, chain, next);
+    thread.memo.know(present, code, next);
+}
+
+/// Where an access came from.
+#[inline]
+fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
+    Origin::new(thread.stack_at(piece.pc), thread.lockset(), piece.what).0
+}
+
+/// Finds the histories that are in use, so that the others' room can be used again.
+#[cold]
+fn collect(entered: &Entered) {
+    let world = world();
+    let enough = entered.alone(|pause| {
+        world.histories.collect(|mark| {
+            pause.threads(|thread| {
+                thread.room = Default::default();
+                let present = thread.key();
+                thread.memo.visit(present, &mut *mark);
+            });
+            world.shadow.visit(mark)
+        })
+    });
+    if !enough {
+        crate::os::die("deadheat: the histories of accesses fill their room\n");
+    }
+}
+
+/// An atomic access of up to 8 bytes.
+#[inline]
+pub fn atomic_access(address: usize, size: usize, write: bool, pc: usize) {
+    let kind = Kind {
+        write,
+        atomic: true,
+    };
+    let local = local();
+    let base = local.key.get();
+    if base == 0 || (address & 7) + size > 8 {
+        return range(address, size, kind, What::Access, pc);
+    }
+    let mask = ((1u32 << size) - 1) << (address & 7);
+    part(local, base, address, Code::new(mask, kind), pc);
+}

@@ -1,0 +1,308 @@
+//! Where histories live: an arena of records, collected when it has grown.
+//!
+//! The simple model: an ever-growing array of records; a history's number is the place of its first record,
+//! and its last record says that it is the last. Number 0 is the empty history.
+//!
+//! Histories never change, and nobody counts who refers to them: when enough have been made, the words'
+//! numbers are visited and what none refers to is used again. That happens line by line (four records, 64
+//! bytes): a block of 64 lines has a bitmap of those in use, and whoever makes histories takes a block and fills
+//! its free lines.
+//!
+//! Guarantee: a history that a word or a thread's cache refers to stays. [`Histories::collect`] must be called
+//! while nobody makes or reads histories, except through numbers it was told of.
+//! Cost: a pointer increment to make one; a collection visits the shadow in use, and happens after at least as
+//! much memory was taken as makes that cheap.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use deadheat_online::fasttrack::Record;
+
+use crate::os;
+
+/// The arena is in small pages up to here.
+const HUGE: usize = 8 << 20;
+const LINE: u32 = 4;
+const BLOCK: u32 = 64 * LINE;
+const RECORDS: usize = 1 << 30;
+const BLOCKS: usize = RECORDS / BLOCK as usize;
+/// How many blocks are taken before the first collection, and at least between two of them.
+const FEW: u32 = 1024;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Histories {
+    records: *mut Record,
+    /// The lines in use of each block, as of the last collection.
+    used: *const AtomicU64,
+    /// The next block to take of those that a collection has looked at.
+    sweep: AtomicU32,
+    /// How many blocks the last collection looked at.
+    swept: AtomicU32,
+    /// How many blocks were ever taken.
+    top: AtomicU32,
+    /// The top at which to collect.
+    limit: AtomicU32,
+}
+
+/// The free records a thread has in hand.
+#[derive(Debug, Default)]
+pub struct Room {
+    from: u32,
+    to: u32,
+    block: u32,
+    /// Free lines of the block that are not in `from..to` yet.
+    free: u64,
+}
+
+// SAFETY: free records belong to one `Room` at a time; others are only read.
+unsafe impl Sync for Histories {}
+// SAFETY: as above.
+unsafe impl Send for Histories {}
+
+impl Histories {
+    /// Without any but the empty one.
+    pub fn new() -> Histories {
+        let records = os::reserve_or_die(RECORDS * size_of::<Record>());
+        // Many histories are found at random: large pages find them faster.
+        os::advise(
+            records + HUGE,
+            RECORDS * size_of::<Record>() - HUGE,
+            libc::MADV_HUGEPAGE,
+        );
+        Histories {
+            records: records as *mut Record,
+            used: os::reserve_or_die(BLOCKS * 8) as *const AtomicU64,
+            sweep: AtomicU32::new(0),
+            swept: AtomicU32::new(0),
+            // The first block holds number 0, which is nobody's.
+            top: AtomicU32::new(1),
+            limit: AtomicU32::new(FEW),
+        }
+    }
+
+    /// The records of a history.
+    #[inline]
+    pub fn get(&self, number: u32) -> &[Record] {
+        if number == 0 {
+            return &[];
+        }
+        // SAFETY: numbers are of histories that were written completely before anyone saw the number.
+        unsafe {
+            let first = self.records.add(number as usize);
+            let mut length = 1;
+            while !(*first.add(length - 1)).is_last() {
+                length += 1;
+            }
+            std::slice::from_raw_parts(first, length)
+        }
+    }
+
+    /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are
+    /// some records that were made at some time.
+    #[inline]
+    pub fn newest(&self, number: u32) -> impl Iterator<Item = Record> {
+        let mut last = false;
+        (0..4).map_while(move |index| {
+            if last {
+                return None;
+            }
+            // SAFETY: within the arena, as no history begins at its very end. Another thread may make a record there
+            // meanwhile: read as plain memory.
+            let record = unsafe { self.records.add(number as usize + index).read_volatile() };
+            last = record.is_last();
+            Some(record)
+        })
+    }
+
+    /// Room for a history of up to so many records, and its number. None: a collection is due.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub fn room(&self, room: &mut Room, length: usize) -> Option<(u32, &mut [Record])> {
+        let length32 = u32::try_from(length).ok()?;
+        if room.to - room.from < length32 && !self.refill(room, length32) {
+            return None;
+        }
+        // SAFETY: these records are free and the room's alone.
+        let records =
+            unsafe { std::slice::from_raw_parts_mut(self.records.add(room.from as usize), length) };
+        Some((room.from, records))
+    }
+
+    /// A history of this length was made in the room given last.
+    #[inline]
+    pub fn keep(&self, room: &mut Room, length: usize) {
+        room.from += length as u32;
+    }
+
+    #[cold]
+    fn refill(&self, room: &mut Room, length: u32) -> bool {
+        if length > BLOCK {
+            let blocks = length.div_ceil(BLOCK);
+            return match self.fresh(blocks) {
+                Some(block) => {
+                    *room = Room {
+                        from: block * BLOCK,
+                        to: (block + blocks) * BLOCK,
+                        block,
+                        free: 0,
+                    };
+                    true
+                }
+                None => false,
+            };
+        }
+        loop {
+            if room.free == 0 {
+                let Some(block) = self.next_block() else {
+                    return false;
+                };
+                room.block = block;
+                // SAFETY: the index is below BLOCKS.
+                room.free = !unsafe { &*self.used.add(block as usize) }.load(Ordering::Relaxed);
+                continue;
+            }
+            let first = room.free.trailing_zeros();
+            let lines = (!(room.free >> first)).trailing_zeros().min(64 - first);
+            room.free &= !(u64::MAX >> (64 - lines) << first);
+            room.from = room.block * BLOCK + first * LINE;
+            room.to = room.from + lines * LINE;
+            if lines * LINE >= length {
+                return true;
+            }
+        }
+    }
+
+    fn next_block(&self) -> Option<u32> {
+        let swept = self.swept.load(Ordering::Relaxed);
+        while self.sweep.load(Ordering::Relaxed) < swept {
+            let block = self.sweep.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: the index is below BLOCKS.
+            if block < swept
+                && unsafe { &*self.used.add(block as usize) }.load(Ordering::Relaxed) != !0
+            {
+                return Some(block);
+            }
+        }
+        self.fresh(1)
+    }
+
+    fn fresh(&self, blocks: u32) -> Option<u32> {
+        if self.top.load(Ordering::Relaxed) + blocks >= self.limit.load(Ordering::Relaxed) {
+            return None;
+        }
+        Some(self.top.fetch_add(blocks, Ordering::Relaxed))
+    }
+
+    /// Finds out which records are in use: `visit` calls its argument with every number that is. It returns how
+    /// many pages it has looked at. False: almost all of the arena is in use.
+    pub fn collect(&self, visit: impl FnOnce(&mut dyn FnMut(u32)) -> usize) -> bool {
+        let top = self.top.load(Ordering::Relaxed);
+        for block in 0..top {
+            self.mark(block, 0, true);
+        }
+        self.mark(0, 1, false);
+        let pages = visit(&mut |number| {
+            if number != 0 {
+                let length = self.get(number).len() as u32;
+                for line in number / LINE..=(number + length - 1) / LINE {
+                    self.mark(line / 64, 1 << (line % 64), false);
+                }
+            }
+        });
+        let mut lines = 0;
+        for block in 0..top {
+            // SAFETY: the index is below BLOCKS.
+            lines += unsafe { &*self.used.add(block as usize) }
+                .load(Ordering::Relaxed)
+                .count_ones();
+        }
+        self.sweep.store(0, Ordering::Relaxed);
+        self.swept.store(top, Ordering::Relaxed);
+        // What is free already, and as much again as is in use or as makes the visit cheap.
+        let wanted = FEW.max(lines / 64).max(pages as u32 / 4);
+        let free = top - lines / 64;
+        let limit = top + wanted.saturating_sub(free);
+        self.limit
+            .store(limit.min(BLOCKS as u32), Ordering::Relaxed);
+        limit < BLOCKS as u32
+    }
+
+    fn mark(&self, block: u32, lines: u64, reset: bool) {
+        // SAFETY: the index is below BLOCKS.
+        let word = unsafe { &*self.used.add(block as usize) };
+        let before = if reset {
+            0
+        } else {
+            word.load(Ordering::Relaxed)
+        };
+        word.store(before | lines, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::Strand;
+    use deadheat_online::fasttrack::{Kind, Step, step};
+    use deadheat_order::Clock;
+
+    /// A history of so many records, each by another thread.
+    fn make(histories: &Histories, room: &mut Room, length: u32, tag: u64) -> Option<u32> {
+        let mut number = 0;
+        for slot in 0..length {
+            let kind = Kind {
+                write: false,
+                atomic: false,
+            };
+            let record = Record::new(Strand(slot), 1, kind, 0xff, tag);
+            let (next, records) = histories.room(room, slot as usize + 1)?;
+            let old = histories.get(number);
+            let Step::Changed(made) = step(old, record, &Clock::default(), records, |_| ()) else {
+                panic!("a new thread's record is new");
+            };
+            histories.keep(room, made);
+            number = next;
+        }
+        Some(number)
+    }
+
+    #[test]
+    fn what_is_in_use_stays_and_the_rest_is_used_again() {
+        let histories = Histories::new();
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut rooms = [Room::default(), Room::default()];
+        let mut live: Vec<(u32, usize, u64)> = Vec::new();
+        let mut collections = 0;
+        for tag in 0..400_000 {
+            let length = if rng.u32(..2000) == 0 {
+                300
+            } else {
+                rng.u32(1..6)
+            };
+            let room = &mut rooms[rng.usize(..2)];
+            match make(&histories, room, length, tag) {
+                Some(number) => live.push((number, length as usize, tag)),
+                None => {
+                    collections += 1;
+                    rooms = [Room::default(), Room::default()];
+                    histories.collect(|mark| {
+                        live.iter().for_each(|(number, ..)| mark(*number));
+                        0
+                    });
+                }
+            }
+            if live.len() > 5000 {
+                live.swap_remove(rng.usize(..live.len()));
+            }
+            if tag % 10_000 == 0 {
+                for &(number, length, tag) in &live {
+                    let records = histories.get(number);
+                    assert_eq!(records.len(), length);
+                    assert!(records.iter().all(|record| record.origin == tag));
+                }
+            }
+        }
+        assert!(collections > 3, "{collections}");
+        assert!(histories.top.load(Ordering::Relaxed) < 4 * FEW);
+    }
+}

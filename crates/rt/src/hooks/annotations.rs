@@ -1,0 +1,220 @@
+//! What programs tell of themselves: custom synchronisation, benign accesses, fibers.
+
+use std::ffi::c_char;
+
+use super::export;
+use crate::sync;
+use crate::thread::{enter, local};
+
+extern "C" fn acquire(address: usize) {
+    sync::acquire(address)
+}
+extern "C" fn release(address: usize) {
+    sync::release_more(address)
+}
+
+const READ_LOCK: u32 = 1 << 3;
+const TRY_FAILED: u32 = 1 << 5;
+
+extern "C" fn mutex_create(_address: usize, _flags: u32) {}
+extern "C" fn mutex_destroy(address: usize, _flags: u32) {
+    sync::destroy(address)
+}
+extern "C" fn mutex_pre_lock(_address: usize, _flags: u32) {}
+
+extern "C" fn mutex_post_lock(address: usize, flags: u32, _recursion: i32) {
+    if flags & TRY_FAILED == 0 {
+        let write = flags & READ_LOCK == 0;
+        if write {
+            sync::acquire(address + 1);
+        }
+        sync::hold(address, write);
+    }
+}
+
+extern "C" fn mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
+    sync::unhold(address, Some(address + 1));
+    0
+}
+
+extern "C" fn mutex_post_unlock(_address: usize, _flags: u32) {}
+extern "C" fn mutex_pre_signal(_address: usize, _flags: u32) {}
+extern "C" fn mutex_post_signal(_address: usize, _flags: u32) {}
+extern "C" fn mutex_pre_divert(_address: usize, _flags: u32) {}
+extern "C" fn mutex_post_divert(_address: usize, _flags: u32) {}
+
+fn ignore(which: usize, more: bool) {
+    if let Some(entered) = enter() {
+        let thread = entered.thread();
+        let count = &mut thread.ignore[which];
+        *count = if more {
+            *count + 1
+        } else {
+            count.saturating_sub(1)
+        };
+        thread.refresh();
+    }
+}
+
+extern "C" fn ignore_reads_begin(_file: *const c_char, _line: i32) {
+    ignore(0, true)
+}
+extern "C" fn ignore_reads_end(_file: *const c_char, _line: i32) {
+    ignore(0, false)
+}
+extern "C" fn ignore_writes_begin(_file: *const c_char, _line: i32) {
+    ignore(1, true)
+}
+extern "C" fn ignore_writes_end(_file: *const c_char, _line: i32) {
+    ignore(1, false)
+}
+extern "C" fn ignore_sync_begin(_file: *const c_char, _line: i32) {
+    ignore(2, true)
+}
+extern "C" fn ignore_sync_end(_file: *const c_char, _line: i32) {
+    ignore(2, false)
+}
+
+extern "C" fn ignore_begin() {
+    ignore(0, true);
+    ignore(1, true);
+}
+
+extern "C" fn ignore_end() {
+    ignore(0, false);
+    ignore(1, false);
+}
+
+extern "C" fn happens_before(_file: *const c_char, _line: i32, address: usize) {
+    sync::release_more(address)
+}
+extern "C" fn happens_after(_file: *const c_char, _line: i32, address: usize) {
+    sync::acquire(address)
+}
+extern "C" fn lock_create(_file: *const c_char, _line: i32, _address: usize) {}
+extern "C" fn lock_destroy(_file: *const c_char, _line: i32, address: usize) {
+    sync::destroy(address)
+}
+
+extern "C" fn lock_acquired(_file: *const c_char, _line: i32, address: usize, write: usize) {
+    mutex_post_lock(address, if write != 0 { 0 } else { READ_LOCK }, 1);
+}
+
+extern "C" fn lock_released(_file: *const c_char, _line: i32, address: usize, _write: usize) {
+    mutex_pre_unlock(address, 0);
+}
+
+/// The memory is as new: nothing that was done to it counts.
+extern "C" fn new_memory(_file: *const c_char, _line: i32, address: usize, size: usize) {
+    crate::interpose::memory::forget(address, size);
+}
+
+/// Races on this memory are none.
+extern "C" fn benign_sized(
+    _file: *const c_char,
+    _line: i32,
+    address: usize,
+    size: usize,
+    _why: *const c_char,
+) {
+    benign(address, size);
+}
+
+extern "C" fn benign_race(_file: *const c_char, _line: i32, address: usize, _why: *const c_char) {
+    benign(address, 8);
+}
+
+fn benign(address: usize, size: usize) {
+    if let Some(_entered) = enter() {
+        crate::world::world().findings.benign(address, size);
+    }
+}
+
+extern "C" fn thread_name(_file: *const c_char, _line: i32, _name: *const c_char) {}
+extern "C" fn nothing() {}
+extern "C" fn zero() -> i32 {
+    0
+}
+
+extern "C" fn current_fiber() -> usize {
+    drop(enter());
+    local().thread.get() as usize
+}
+
+extern "C" fn create_fiber(_flags: u32, pc: usize) -> usize {
+    crate::fibers::create(pc)
+}
+
+extern "C" fn destroy_fiber(fiber: usize) {
+    crate::fibers::destroy(fiber)
+}
+extern "C" fn switch_fiber(fiber: usize, flags: u32) {
+    crate::fibers::switch(fiber, flags & 1 == 0)
+}
+
+/// # Safety
+/// The name is a string of C.
+unsafe extern "C" fn name_fiber(fiber: usize, name: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe { crate::fibers::name(fiber, std::ffi::CStr::from_ptr(name).to_bytes()) }
+}
+
+export! {
+    "__tsan_acquire" plain => acquire;
+    "__tsan_release" plain => release;
+    "__tsan_mutex_create" plain => mutex_create;
+    "__tsan_mutex_destroy" plain => mutex_destroy;
+    "__tsan_mutex_pre_lock" plain => mutex_pre_lock;
+    "__tsan_mutex_post_lock" plain => mutex_post_lock;
+    "__tsan_mutex_pre_unlock" plain => mutex_pre_unlock;
+    "__tsan_mutex_post_unlock" plain => mutex_post_unlock;
+    "__tsan_mutex_pre_signal" plain => mutex_pre_signal;
+    "__tsan_mutex_post_signal" plain => mutex_post_signal;
+    "__tsan_mutex_pre_divert" plain => mutex_pre_divert;
+    "__tsan_mutex_post_divert" plain => mutex_post_divert;
+    "__tsan_ignore_thread_begin" plain => ignore_begin;
+    "__tsan_ignore_thread_end" plain => ignore_end;
+    "__tsan_get_current_fiber" plain => current_fiber;
+    "__tsan_create_fiber" 1 => create_fiber;
+    "__tsan_destroy_fiber" plain => destroy_fiber;
+    "__tsan_switch_to_fiber" plain => switch_fiber;
+    "__tsan_set_fiber_name" plain => name_fiber;
+    "AnnotateIgnoreReadsBegin" plain => ignore_reads_begin;
+    "AnnotateIgnoreReadsEnd" plain => ignore_reads_end;
+    "AnnotateIgnoreWritesBegin" plain => ignore_writes_begin;
+    "AnnotateIgnoreWritesEnd" plain => ignore_writes_end;
+    "AnnotateIgnoreSyncBegin" plain => ignore_sync_begin;
+    "AnnotateIgnoreSyncEnd" plain => ignore_sync_end;
+    "AnnotateHappensBefore" plain => happens_before;
+    "AnnotateHappensAfter" plain => happens_after;
+    "AnnotateRWLockCreate" plain => lock_create;
+    "AnnotateRWLockCreateStatic" plain => lock_create;
+    "AnnotateRWLockDestroy" plain => lock_destroy;
+    "AnnotateRWLockAcquired" plain => lock_acquired;
+    "AnnotateRWLockReleased" plain => lock_released;
+    "AnnotateNewMemory" plain => new_memory;
+    "AnnotateBenignRace" plain => benign_race;
+    "AnnotateBenignRaceSized" plain => benign_sized;
+    "WTFAnnotateBenignRaceSized" plain => benign_sized;
+    "WTFAnnotateHappensBefore" plain => happens_before;
+    "WTFAnnotateHappensAfter" plain => happens_after;
+    "AnnotateThreadName" plain => thread_name;
+    "AnnotateCondVarSignal" plain => nothing;
+    "AnnotateCondVarSignalAll" plain => nothing;
+    "AnnotateCondVarWait" plain => nothing;
+    "AnnotateMutexIsNotPHB" plain => nothing;
+    "AnnotateMutexIsUsedAsCondVar" plain => nothing;
+    "AnnotatePublishMemoryRange" plain => nothing;
+    "AnnotateUnpublishMemoryRange" plain => nothing;
+    "AnnotatePCQCreate" plain => nothing;
+    "AnnotatePCQDestroy" plain => nothing;
+    "AnnotatePCQPut" plain => nothing;
+    "AnnotatePCQGet" plain => nothing;
+    "AnnotateExpectRace" plain => nothing;
+    "AnnotateFlushExpectedRaces" plain => nothing;
+    "AnnotateEnableRaceDetection" plain => nothing;
+    "AnnotateFlushState" plain => nothing;
+    "AnnotateTraceMemory" plain => nothing;
+    "AnnotateNoOp" plain => nothing;
+    "RunningOnValgrind" plain => zero;
+}

@@ -1,0 +1,47 @@
+//! The functions that instrumented code calls.
+//!
+//! Each is a few instructions of assembly that add the address of the caller to the arguments and go on in Rust.
+//! The symbols are weak: a program that defines one itself keeps its own.
+
+pub mod annotations;
+pub mod atomics;
+pub mod memory;
+
+/// Defines a symbol that goes on in a Rust function, with the caller's address as one more argument. The
+/// number is how many arguments the symbol has without it.
+macro_rules! export {
+    ($($name:literal $arguments:tt => $target:path;)*) => {
+        $($crate::hooks::export_one!($name, $arguments, $target);)*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! export_one {
+    (@ $name:literal, $target:path, $($code:literal),*) => {
+        std::arch::global_asm!(
+            concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak ", $name, "\n.type ", $name,
+                ",@function\n.p2align 4\n", $name, ":"),
+            $($code,)*
+            concat!(".size ", $name, ", . - ", $name, "\n.popsection"),
+            target = sym $target,
+        );
+    };
+    ($name:literal, 0, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdi, [rsp]", "jmp {target}"); };
+    ($name:literal, 1, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, [rsp]", "jmp {target}"); };
+    ($name:literal, 2, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdx, [rsp]", "jmp {target}"); };
+    ($name:literal, 3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, [rsp]", "jmp {target}"); };
+    ($name:literal, 4, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r8, [rsp]", "jmp {target}"); };
+    ($name:literal, 5, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r9, [rsp]", "jmp {target}"); };
+    // Six words: the caller's address goes on the stack.
+    ($name:literal, 6, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
+        "push qword ptr [rsp]", "call {target}", "add rsp, 8", "ret"); };
+    // Seven words, the last on the stack already.
+    ($name:literal, 7, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
+        "sub rsp, 8", "push qword ptr [rsp + 8]", "push qword ptr [rsp + 24]", "call {target}", "add rsp, 24", "ret"); };
+    // As many as there are, and nothing more.
+    ($name:literal, plain, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "jmp {target}"); };
+    // The stack pointer instead of the caller's address.
+    ($name:literal, stack, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, rsp", "jmp {target}"); };
+}
+
+pub(crate) use {export, export_one};

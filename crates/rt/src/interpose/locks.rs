@@ -1,0 +1,437 @@
+//! Locks, condition variables, barriers and semaphores.
+//!
+//! A lock is released before the real function gives it away, and acquired after the real function has got it, so
+//! that whoever gets it finds what was released.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use super::real::real;
+use crate::hooks::export;
+use crate::sync;
+
+type Lock = *mut c_void;
+type Time = *const libc::timespec;
+
+/// Where the readers of a lock release: beside where its writers do.
+fn readers(lock: Lock) -> usize {
+    lock as usize + 1
+}
+
+fn got_write(lock: Lock, result: c_int) {
+    // A mutex whose owner has died is locked, too.
+    if result == 0 || result == libc::EOWNERDEAD {
+        sync::acquire(readers(lock));
+        sync::hold(lock as usize, true);
+    }
+}
+
+fn got_mutex(lock: Lock, result: c_int) {
+    if result == 0 || result == libc::EOWNERDEAD {
+        sync::hold(lock as usize, true);
+    }
+}
+
+fn got_read(lock: Lock, result: c_int) {
+    if result == 0 {
+        sync::hold(lock as usize, false);
+    }
+}
+
+unsafe extern "C" fn mutex_lock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_mutex_lock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mutex_trylock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_mutex_trylock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mutex_timedlock(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_mutex_timedlock: fn(Lock, Time) -> c_int)(lock, time) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mutex_clocklock(lock: Lock, clock: c_int, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe {
+        real!(pthread_mutex_clocklock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
+    };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn spin_lock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_spin_lock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn spin_trylock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_spin_trylock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mutex_unlock(lock: Lock) -> c_int {
+    sync::unhold(lock as usize, None);
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_mutex_unlock: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn spin_unlock(lock: Lock) -> c_int {
+    sync::unhold(lock as usize, None);
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_spin_unlock: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn mutex_destroy(lock: Lock) -> c_int {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_mutex_destroy: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn spin_destroy(lock: Lock) -> c_int {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_spin_destroy: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn rwlock_destroy(lock: Lock) -> c_int {
+    sync::destroy(lock as usize);
+    sync::destroy(readers(lock));
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_rwlock_destroy: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn cond_destroy(lock: Lock) -> c_int {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_cond_destroy: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn rwlock_rdlock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_rdlock: fn(Lock) -> c_int)(lock) };
+    got_read(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_tryrdlock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_tryrdlock: fn(Lock) -> c_int)(lock) };
+    got_read(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_timedrdlock(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_timedrdlock: fn(Lock, Time) -> c_int)(lock, time) };
+    got_read(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_clockrdlock(lock: Lock, clock: c_int, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe {
+        real!(pthread_rwlock_clockrdlock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
+    };
+    got_read(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_wrlock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_wrlock: fn(Lock) -> c_int)(lock) };
+    got_write(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_trywrlock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_trywrlock: fn(Lock) -> c_int)(lock) };
+    got_write(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_timedwrlock(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_rwlock_timedwrlock: fn(Lock, Time) -> c_int)(lock, time) };
+    got_write(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_clockwrlock(lock: Lock, clock: c_int, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe {
+        real!(pthread_rwlock_clockwrlock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
+    };
+    got_write(lock, result);
+    result
+}
+
+unsafe extern "C" fn rwlock_unlock(lock: Lock) -> c_int {
+    sync::unhold(lock as usize, Some(readers(lock)));
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_rwlock_unlock: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn sem_wait(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(sem_wait: fn(Lock) -> c_int)(lock) };
+    if result == 0 {
+        sync::acquire(lock as usize);
+    }
+    result
+}
+
+unsafe extern "C" fn sem_trywait(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(sem_trywait: fn(Lock) -> c_int)(lock) };
+    if result == 0 {
+        sync::acquire(lock as usize);
+    }
+    result
+}
+
+unsafe extern "C" fn sem_timedwait(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(sem_timedwait: fn(Lock, Time) -> c_int)(lock, time) };
+    if result == 0 {
+        sync::acquire(lock as usize);
+    }
+    result
+}
+
+unsafe extern "C" fn sem_clockwait(lock: Lock, clock: c_int, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(sem_clockwait: fn(Lock, c_int, Time) -> c_int)(lock, clock, time) };
+    if result == 0 {
+        sync::acquire(lock as usize);
+    }
+    result
+}
+
+unsafe extern "C" fn sem_post(lock: Lock) -> c_int {
+    sync::release_more(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(sem_post: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn sem_destroy(lock: Lock) -> c_int {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(sem_destroy: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn barrier_init(lock: Lock, attributes: *const c_void, count: c_uint) -> c_int {
+    sync::begin_barrier(lock as usize, u64::from(count));
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(pthread_barrier_init: fn(Lock, *const c_void, c_uint) -> c_int)(
+            lock, attributes, count,
+        )
+    }
+}
+
+unsafe extern "C" fn barrier_wait(lock: Lock) -> c_int {
+    let round = sync::arrive(lock as usize);
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(pthread_barrier_wait: fn(Lock) -> c_int)(lock) };
+    if let Some(round) = round {
+        sync::acquire(round);
+    }
+    result
+}
+
+unsafe extern "C" fn barrier_destroy(lock: Lock) -> c_int {
+    // SAFETY: the program's own call. It waits for those who still leave.
+    let result = unsafe { real!(pthread_barrier_destroy: fn(Lock) -> c_int)(lock) };
+    sync::end_barrier(lock as usize);
+    result
+}
+
+unsafe extern "C" fn mtx_lock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_lock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_trylock(lock: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_trylock: fn(Lock) -> c_int)(lock) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_timedlock(lock: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    let result = unsafe { real!(mtx_timedlock: fn(Lock, Time) -> c_int)(lock, time) };
+    got_mutex(lock, result);
+    result
+}
+
+unsafe extern "C" fn mtx_unlock(lock: Lock) -> c_int {
+    sync::unhold(lock as usize, None);
+    // SAFETY: the program's own call.
+    unsafe { real!(mtx_unlock: fn(Lock) -> c_int)(lock) }
+}
+
+unsafe extern "C" fn mtx_destroy(lock: Lock) {
+    sync::destroy(lock as usize);
+    // SAFETY: the program's own call.
+    unsafe { real!(mtx_destroy: fn(Lock))(lock) }
+}
+
+unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(cnd_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
+    })
+}
+
+unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(cnd_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
+    })
+}
+
+/// The cleanup of the C library: what it calls if a wait is cancelled.
+#[repr(C)]
+struct Cleanup {
+    routine: extern "C" fn(*mut c_void),
+    argument: *mut c_void,
+    cancel_type: c_int,
+    previous: *mut Cleanup,
+}
+
+unsafe extern "C" {
+    fn _pthread_cleanup_push(
+        buffer: *mut Cleanup,
+        routine: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    );
+    fn _pthread_cleanup_pop(buffer: *mut Cleanup, execute: c_int);
+}
+
+/// A cancelled wait has its mutex back before the program's own cleanup runs.
+extern "C" fn wait_cancelled(mutex: *mut c_void) {
+    sync::hold(mutex as usize, true);
+}
+
+/// Waits on a condition variable: the mutex is given back meanwhile.
+fn waiting(mutex: Lock, wait: impl FnOnce() -> c_int) -> c_int {
+    sync::unhold(mutex as usize, None);
+    let mut cleanup = Cleanup {
+        routine: wait_cancelled,
+        argument: mutex,
+        cancel_type: 0,
+        previous: std::ptr::null_mut(),
+    };
+    // SAFETY: the buffer lives until it is taken out again, or its frame is unwound.
+    unsafe { _pthread_cleanup_push(&mut cleanup, wait_cancelled, mutex) };
+    let result = wait();
+    // SAFETY: as above.
+    unsafe { _pthread_cleanup_pop(&mut cleanup, 0) };
+    sync::hold(mutex as usize, true);
+    result
+}
+
+unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(pthread_cond_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
+    })
+}
+
+unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(pthread_cond_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
+    })
+}
+
+unsafe extern "C" fn cond_clockwait(
+    condition: Lock,
+    mutex: Lock,
+    clock: c_int,
+    time: Time,
+) -> c_int {
+    // SAFETY: the program's own call.
+    waiting(mutex, || unsafe {
+        real!(pthread_cond_clockwait: fn(Lock, Lock, c_int, Time) -> c_int)(
+            condition, mutex, clock, time,
+        )
+    })
+}
+
+unsafe extern "C" fn cond_signal(condition: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_cond_signal: fn(Lock) -> c_int)(condition) }
+}
+
+unsafe extern "C" fn cond_broadcast(condition: Lock) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_cond_broadcast: fn(Lock) -> c_int)(condition) }
+}
+
+unsafe extern "C" fn cond_init(condition: Lock, attributes: *const c_void) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe { real!(pthread_cond_init: fn(Lock, *const c_void) -> c_int)(condition, attributes) }
+}
+
+export! {
+    "pthread_mutex_lock" plain => mutex_lock;
+    "pthread_mutex_trylock" plain => mutex_trylock;
+    "pthread_mutex_timedlock" plain => mutex_timedlock;
+    "pthread_mutex_clocklock" plain => mutex_clocklock;
+    "pthread_spin_lock" plain => spin_lock;
+    "pthread_spin_trylock" plain => spin_trylock;
+    "pthread_mutex_unlock" plain => mutex_unlock;
+    "pthread_spin_unlock" plain => spin_unlock;
+    "pthread_mutex_destroy" plain => mutex_destroy;
+    "pthread_spin_destroy" plain => spin_destroy;
+    "pthread_rwlock_destroy" plain => rwlock_destroy;
+    "pthread_cond_destroy" plain => cond_destroy;
+    "pthread_rwlock_rdlock" plain => rwlock_rdlock;
+    "pthread_rwlock_tryrdlock" plain => rwlock_tryrdlock;
+    "pthread_rwlock_timedrdlock" plain => rwlock_timedrdlock;
+    "pthread_rwlock_clockrdlock" plain => rwlock_clockrdlock;
+    "pthread_rwlock_wrlock" plain => rwlock_wrlock;
+    "pthread_rwlock_trywrlock" plain => rwlock_trywrlock;
+    "pthread_rwlock_timedwrlock" plain => rwlock_timedwrlock;
+    "pthread_rwlock_clockwrlock" plain => rwlock_clockwrlock;
+    "pthread_rwlock_unlock" plain => rwlock_unlock;
+    "sem_wait" plain => sem_wait;
+    "sem_trywait" plain => sem_trywait;
+    "sem_timedwait" plain => sem_timedwait;
+    "sem_clockwait" plain => sem_clockwait;
+    "sem_post" plain => sem_post;
+    "sem_destroy" plain => sem_destroy;
+    "pthread_barrier_init" plain => barrier_init;
+    "mtx_lock" plain => mtx_lock;
+    "mtx_trylock" plain => mtx_trylock;
+    "mtx_timedlock" plain => mtx_timedlock;
+    "mtx_unlock" plain => mtx_unlock;
+    "mtx_destroy" plain => mtx_destroy;
+    "cnd_wait" plain => cnd_wait;
+    "cnd_timedwait" plain => cnd_timedwait;
+    "pthread_barrier_wait" plain => barrier_wait;
+    "pthread_barrier_destroy" plain => barrier_destroy;
+    "pthread_cond_wait" plain => cond_wait;
+    "pthread_cond_timedwait" plain => cond_timedwait;
+    "pthread_cond_clockwait" plain => cond_clockwait;
+    "pthread_cond_signal" plain => cond_signal;
+    "pthread_cond_broadcast" plain => cond_broadcast;
+    "pthread_cond_init" plain => cond_init;
+}

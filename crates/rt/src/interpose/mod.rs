@@ -1,0 +1,14 @@
+//! Functions of the C library that the program calls here first.
+//!
+//! Each tells the runtime what it must know and calls the next definition, be it the C library's or that of a
+//! library loaded before it. The symbols are weak, as those of the hooks are.
+
+pub mod descriptors;
+pub mod heap;
+pub mod locks;
+pub mod memory;
+pub mod process;
+pub mod real;
+pub mod signals;
+pub mod strings;
+pub mod threads;

@@ -1,0 +1,207 @@
+//! The process: its beginning, its ends, forks, and jumps out of functions.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::real::real;
+use crate::hooks::export;
+use crate::sync;
+use crate::thread::{Frame, enter, local};
+use crate::world::{World, world};
+
+/// Runs before the program's own constructors.
+extern "C" fn begin() {
+    drop(enter());
+    if World::exists() {
+        // SAFETY: handlers of the runtime's own. Registered first, so that they run inside the program's.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
+    }
+}
+
+/// Runs after the program's own destructors.
+extern "C" fn finish() {
+    end("exit", None);
+}
+
+#[used]
+#[unsafe(link_section = ".init_array.00001")]
+static BEGIN: extern "C" fn() = begin;
+#[used]
+#[unsafe(link_section = ".fini_array.00001")]
+static FINISH: extern "C" fn() = finish;
+
+fn end(how: &str, status: Option<c_int>) {
+    if World::exists() && local().depth.get() == 0 {
+        let entered = enter();
+        if entered.is_some() || local().dead.get() {
+            world().findings.end(how, status);
+        }
+    }
+}
+
+extern "C" fn before_fork() {
+    local().depth.set(local().depth.get() + 1);
+    std::mem::forget(crate::thread::pause());
+}
+
+extern "C" fn after_fork() {
+    crate::thread::resume_all();
+    leave();
+}
+
+extern "C" fn in_child() {
+    crate::ALLOCATOR.reset_locks();
+    let world = world();
+    world.channels.reset_locks();
+    world.threads.reset_locks();
+    world.findings.forked();
+    crate::threads::only_this();
+    crate::thread::resume_all();
+    leave();
+}
+
+fn leave() {
+    let depth = &local().depth;
+    depth.set(depth.get() - 1);
+}
+
+unsafe extern "C" fn vfork() -> c_int {
+    // The child of a real one shares the parent's memory, and would do so in the midst of hooks.
+    // SAFETY: the program's own call.
+    unsafe { libc::fork() }
+}
+
+unsafe extern "C" fn exit_now(status: c_int) {
+    end("_exit", Some(status));
+    // SAFETY: the program's own call.
+    unsafe { real!(_exit: fn(c_int))(status) }
+}
+
+unsafe extern "C" fn quick_exit(status: c_int) {
+    end("quick_exit", Some(status));
+    // SAFETY: the program's own call.
+    unsafe { real!(quick_exit: fn(c_int))(status) }
+}
+
+unsafe extern "C" fn abort() {
+    end("abort", Some(libc::SIGABRT));
+    // SAFETY: the program's own call.
+    unsafe { real!(abort: fn())() }
+}
+
+type Words = *const *const c_char;
+
+unsafe extern "C" fn execve(path: *const c_char, arguments: Words, environment: Words) -> c_int {
+    end("exec", None);
+    // SAFETY: the program's own call.
+    unsafe { real!(execve: fn(*const c_char, Words, Words) -> c_int)(path, arguments, environment) }
+}
+
+unsafe extern "C" fn execv(path: *const c_char, arguments: Words) -> c_int {
+    end("exec", None);
+    // SAFETY: the program's own call.
+    unsafe { real!(execv: fn(*const c_char, Words) -> c_int)(path, arguments) }
+}
+
+unsafe extern "C" fn execvp(path: *const c_char, arguments: Words) -> c_int {
+    end("exec", None);
+    // SAFETY: the program's own call.
+    unsafe { real!(execvp: fn(*const c_char, Words) -> c_int)(path, arguments) }
+}
+
+unsafe extern "C" fn execvpe(path: *const c_char, arguments: Words, environment: Words) -> c_int {
+    end("exec", None);
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(execvpe: fn(*const c_char, Words, Words) -> c_int)(path, arguments, environment)
+    }
+}
+
+type Handler = extern "C" fn(*mut c_void);
+
+struct AtExit {
+    handler: Handler,
+    argument: *mut c_void,
+}
+
+/// What is registered happens before the handler, whichever thread calls `exit`.
+extern "C" fn run_at_exit(at_exit: *mut c_void) {
+    sync::acquire(at_exit as usize);
+    // SAFETY: made by `cxa_atexit`, and never freed.
+    let at_exit = unsafe { &*at_exit.cast::<AtExit>() };
+    (at_exit.handler)(at_exit.argument);
+}
+
+unsafe extern "C" fn cxa_atexit(
+    handler: Handler,
+    argument: *mut c_void,
+    library: *mut c_void,
+) -> c_int {
+    let at_exit = match enter() {
+        Some(_entered) => Box::into_raw(Box::new(AtExit { handler, argument })),
+        None => std::ptr::null_mut(),
+    };
+    // SAFETY: the program's own call.
+    unsafe {
+        let register = real!(__cxa_atexit: fn(Handler, *mut c_void, *mut c_void) -> c_int);
+        if at_exit.is_null() {
+            return register(handler, argument, library);
+        }
+        sync::release(at_exit as usize);
+        register(run_at_exit, at_exit.cast(), library)
+    }
+}
+
+/// The stack pointer that a jump goes back to, as the C library keeps it: mangled.
+#[cfg(target_arch = "x86_64")]
+fn target(buffer: *const u64) -> u32 {
+    let guard: u64;
+    // SAFETY: the thread's pointer guard, at its place in every thread of the C library.
+    unsafe { std::arch::asm!("mov {}, fs:[0x30]", out(reg) guard, options(nostack, readonly)) };
+    // SAFETY: a jump buffer has eight words; the seventh is the stack pointer.
+    let mangled = unsafe { *buffer.add(6) };
+    (mangled.rotate_right(17) ^ guard) as u32
+}
+
+/// The functions that a jump leaves behind are no longer entered.
+fn jumps(buffer: *const u64) {
+    let local = local();
+    let target = target(buffer);
+    while local.frame.get() != local.frames_begin.get() {
+        // SAFETY: frames below the top have been written.
+        let frame: Frame = unsafe { *local.frame.get().sub(1) };
+        // The hook was called from within the function: a frame that stays is above the target.
+        if (frame.stack_pointer.wrapping_sub(target) as i32) >= -8 {
+            break;
+        }
+        local.frame.set(local.frame.get().wrapping_sub(1));
+    }
+}
+
+macro_rules! jump {
+    ($($function:ident $name:ident),*) => {
+        $(unsafe extern "C" fn $function(buffer: *const u64, value: c_int) {
+            jumps(buffer);
+            // SAFETY: the program's own call.
+            unsafe { real!($name: fn(*const u64, c_int))(buffer, value) }
+        })*
+    };
+}
+
+jump!(longjmp longjmp, longjmp_plain _longjmp, siglongjmp siglongjmp, longjmp_checked __longjmp_chk);
+
+export! {
+    "vfork" plain => vfork;
+    "_exit" plain => exit_now;
+    "_Exit" plain => exit_now;
+    "quick_exit" plain => quick_exit;
+    "abort" plain => abort;
+    "execve" plain => execve;
+    "execv" plain => execv;
+    "execvp" plain => execvp;
+    "execvpe" plain => execvpe;
+    "__cxa_atexit" plain => cxa_atexit;
+    "longjmp" plain => longjmp;
+    "_longjmp" plain => longjmp_plain;
+    "siglongjmp" plain => siglongjmp;
+    "__longjmp_chk" plain => longjmp_checked;
+}

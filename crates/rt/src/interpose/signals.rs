@@ -1,0 +1,130 @@
+//! Signal handlers of the program, called through one of the runtime's, which lets them wait if they must.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::real::real;
+use crate::hooks::export;
+
+const SIGNALS: usize = 65;
+
+/// The program's handler of a signal and its flags.
+struct Entry {
+    handler: AtomicUsize,
+    flags: AtomicUsize,
+}
+
+static ENTRIES: [Entry; SIGNALS] = [const {
+    Entry {
+        handler: AtomicUsize::new(0),
+        flags: AtomicUsize::new(0),
+    }
+}; SIGNALS];
+
+unsafe extern "C" fn handle(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: what the kernel gave.
+    unsafe {
+        if !crate::signals::wait(number, info) {
+            call(number, info, context);
+        }
+    }
+}
+
+unsafe fn call(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let entry = &ENTRIES[number as usize % SIGNALS];
+    let handler = entry.handler.load(Ordering::Relaxed);
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        return;
+    }
+    // SAFETY: the program has registered the handler with these flags.
+    unsafe {
+        if entry.flags.load(Ordering::Relaxed) & libc::SA_SIGINFO as usize != 0 {
+            let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                std::mem::transmute(handler);
+            handler(number, info, context);
+        } else {
+            let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
+            handler(number);
+        }
+    }
+}
+
+/// Calls the handler of a signal that has waited.
+pub fn deliver(number: c_int, info: &libc::siginfo_t) {
+    let mut info = *info;
+    // SAFETY: a context is all plain memory; the handler gets one as of now.
+    unsafe {
+        let mut context: libc::ucontext_t = std::mem::zeroed();
+        libc::getcontext(&mut context);
+        call(number, &mut info, (&raw mut context).cast());
+    }
+}
+
+type Action = libc::sigaction;
+
+unsafe extern "C" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe {
+        let sigaction = real!(sigaction: fn(c_int, *const Action, *mut Action) -> c_int);
+        let Some(entry) = usize::try_from(number)
+            .ok()
+            .and_then(|number| ENTRIES.get(number))
+        else {
+            return sigaction(number, new, old);
+        };
+        let before = (
+            entry.handler.load(Ordering::Relaxed),
+            entry.flags.load(Ordering::Relaxed),
+        );
+        let mut action: Action = if new.is_null() {
+            std::mem::zeroed()
+        } else {
+            *new
+        };
+        if !new.is_null() {
+            let handler = action.sa_sigaction;
+            if handler != libc::SIG_DFL && handler != libc::SIG_IGN {
+                entry.handler.store(handler, Ordering::Relaxed);
+                entry
+                    .flags
+                    .store(action.sa_flags as usize, Ordering::Relaxed);
+                action.sa_sigaction = handle as *const () as usize;
+                action.sa_flags |= libc::SA_SIGINFO;
+            }
+        }
+        let wrapped = if new.is_null() {
+            new
+        } else {
+            &raw const action
+        };
+        let result = sigaction(number, wrapped, old);
+        if result != 0 && !new.is_null() {
+            entry.handler.store(before.0, Ordering::Relaxed);
+            entry.flags.store(before.1, Ordering::Relaxed);
+        }
+        if result == 0 && !old.is_null() && (*old).sa_sigaction == handle as *const () as usize {
+            (*old).sa_sigaction = before.0;
+            (*old).sa_flags = before.1 as c_int;
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
+    // SAFETY: the program's own call.
+    unsafe {
+        let mut new: Action = std::mem::zeroed();
+        let mut old: Action = std::mem::zeroed();
+        new.sa_sigaction = handler;
+        new.sa_flags = libc::SA_RESTART;
+        match sigaction(number, &new, &mut old) {
+            0 => old.sa_sigaction,
+            _ => libc::SIG_ERR,
+        }
+    }
+}
+
+export! {
+    "sigaction" plain => sigaction;
+    "signal" plain => signal;
+}

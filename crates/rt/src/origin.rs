@@ -1,0 +1,109 @@
+//! Where an access came from, in 64 bits: its call stack, the locks held and what it was part of.
+//!
+//! A call stack is the chain of callers and the place in the innermost function. Places are few and chains are
+//! many, so each has its own table: a function that makes ten accesses needs one new chain, not ten.
+
+use crate::world::world;
+
+const CHAIN_BITS: u32 = 28;
+const PLACE_BITS: u32 = 19;
+const LOCKS_BITS: u32 = 15;
+/// How many chains, places and sets of locks there can be.
+pub const CHAINS: u32 = 1 << CHAIN_BITS;
+pub const PLACES: u32 = 1 << PLACE_BITS;
+pub const LOCKSETS: u32 = 1 << LOCKS_BITS;
+
+/// A call stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Stack {
+    pub chain: u32,
+    /// The number of the place in the innermost function; 0: none.
+    pub place: u32,
+}
+
+impl Stack {
+    /// Code at an address, in a function with this chain of callers.
+    #[inline]
+    pub fn new(chain: u32, code: usize) -> Stack {
+        match world().places.chain(0, code as u64) {
+            // Too many places: this one becomes a link of the chain.
+            0 => Stack {
+                chain: world().stacks.chain(chain, code as u64),
+                place: 0,
+            },
+            place => Stack { chain, place },
+        }
+    }
+
+    /// Its code addresses, innermost first.
+    pub fn addresses(self) -> impl Iterator<Item = u64> {
+        world()
+            .places
+            .addresses(self.place)
+            .chain(world().stacks.addresses(self.chain))
+    }
+}
+
+/// What an access was part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum What {
+    Access = 0,
+    Range = 1,
+    Free = 2,
+    Vptr = 3,
+}
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Origin(pub u64);
+
+impl Origin {
+    #[inline]
+    pub fn new(stack: Stack, locks: u32, what: What) -> Origin {
+        let Stack { chain, place } = stack;
+        let above = (u64::from(locks) << PLACE_BITS | u64::from(place)) << CHAIN_BITS;
+        Origin((what as u64) << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS) | above | u64::from(chain))
+    }
+
+    pub fn stack(self) -> Stack {
+        Stack {
+            chain: self.0 as u32 % CHAINS,
+            place: (self.0 >> CHAIN_BITS) as u32 % PLACES,
+        }
+    }
+
+    pub fn locks(self) -> u32 {
+        (self.0 >> (CHAIN_BITS + PLACE_BITS)) as u32 % LOCKSETS
+    }
+
+    /// As findings call what it was part of.
+    pub fn what(self) -> &'static str {
+        ["access", "range", "free", "vptr"]
+            [(self.0 >> (CHAIN_BITS + PLACE_BITS + LOCKS_BITS)) as usize & 3]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_keeps_what_it_is_made_of() {
+        for (chain, place, locks) in [(0, 0, 0), (CHAINS - 1, 0, LOCKSETS - 1), (1, PLACES - 1, 5)]
+        {
+            for (what, name) in [
+                (What::Access, "access"),
+                (What::Vptr, "vptr"),
+                (What::Free, "free"),
+            ] {
+                let stack = Stack { chain, place };
+                let origin = Origin::new(stack, locks, what);
+                assert_eq!(
+                    (origin.stack(), origin.locks(), origin.what()),
+                    (stack, locks, name)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! System calls without the C library: it may be interposed by this very crate, and `errno` belongs to the
+//! program.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A system call with up to six arguments. Returns what the kernel does: errors are negative.
+///
+/// # Safety
+/// The arguments must mean what the call expects.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub unsafe fn call(number: libc::c_long, a: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel clobbers rcx and r11 only; the caller answers for the arguments.
+    unsafe {
+        std::arch::asm!("syscall", inlateout("rax") number as isize => result,
+            in("rdi") a[0], in("rsi") a[1], in("rdx") a[2], in("r10") a[3], in("r8") a[4], in("r9") a[5],
+            lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+#[cfg(target_arch = "aarch64")]
+#[allow(missing_docs)]
+#[inline]
+pub unsafe fn call(number: libc::c_long, a: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller answers for the arguments.
+    unsafe {
+        std::arch::asm!("svc 0", in("x8") number, inlateout("x0") a[0] as isize => result,
+            in("x1") a[1], in("x2") a[2], in("x3") a[3], in("x4") a[4], in("x5") a[5], options(nostack));
+    }
+    result
+}
+
+/// Memory of this many bytes, all zero, which costs nothing until it is touched. None: there is none.
+pub fn reserve(bytes: usize) -> Option<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let arguments = [0, bytes, protection as usize, flags as usize, usize::MAX, 0];
+    // SAFETY: a new mapping, at a place the kernel chooses.
+    let address = unsafe { call(libc::SYS_mmap, arguments) };
+    let address = usize::try_from(address).ok()?;
+    if bytes >= 1 << 30 {
+        advise(address, bytes, libc::MADV_NOHUGEPAGE);
+        advise(address, bytes, libc::MADV_DONTDUMP);
+    }
+    Some(address)
+}
+
+/// Tells the kernel how a piece of the runtime's own memory is used.
+pub fn advise(address: usize, bytes: usize, advice: i32) {
+    // SAFETY: such advice does not change what is in memory.
+    unsafe {
+        call(
+            libc::SYS_madvise,
+            [address, bytes, advice as usize, 0, 0, 0],
+        )
+    };
+}
+
+/// As [`reserve`]; ends the process if there is no memory.
+pub fn reserve_or_die(bytes: usize) -> usize {
+    match reserve(bytes) {
+        Some(address) => address,
+        None => die("deadheat: no memory left for the checker\n"),
+    }
+}
+
+/// Gives memory back to the system. It is all zero when it is touched again.
+///
+/// # Safety
+/// The pages are the runtime's own private mapping.
+pub unsafe fn forget(address: usize, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        call(
+            libc::SYS_madvise,
+            [address, bytes, libc::MADV_DONTNEED as usize, 0, 0, 0],
+        )
+    };
+}
+
+/// Unmaps.
+///
+/// # Safety
+/// Nobody uses the mapping any more.
+pub unsafe fn unmap(address: usize, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { call(libc::SYS_munmap, [address, bytes, 0, 0, 0, 0]) };
+}
+
+/// Writes all bytes, as far as the file takes them.
+pub fn write_all(file: i32, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        let arguments = [file as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
+        // SAFETY: the kernel reads the slice.
+        match unsafe { call(libc::SYS_write, arguments) } {
+            written if written > 0 => bytes = &bytes[(written as usize).min(bytes.len())..],
+            error if error == -libc::EINTR as isize => (),
+            _ => return,
+        }
+    }
+}
+
+/// Opens a file; the path ends with a zero byte.
+pub fn open(path: &[u8], flags: i32) -> Option<i32> {
+    debug_assert_eq!(path.last(), Some(&0));
+    let arguments = [
+        libc::AT_FDCWD as usize,
+        path.as_ptr() as usize,
+        flags as usize,
+        0o644,
+        0,
+        0,
+    ];
+    // SAFETY: the kernel reads the path up to its zero byte.
+    i32::try_from(unsafe { call(libc::SYS_openat, arguments) })
+        .ok()
+        .filter(|file| *file >= 0)
+}
+
+/// Reads into the buffer; 0 at the end or on error.
+pub fn read(file: i32, buffer: &mut [u8]) -> usize {
+    let arguments = [
+        file as usize,
+        buffer.as_mut_ptr() as usize,
+        buffer.len(),
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the kernel writes into the slice.
+    usize::try_from(unsafe { call(libc::SYS_read, arguments) }).unwrap_or(0)
+}
+
+/// Closes a file.
+pub fn close(file: i32) {
+    // SAFETY: the runtime's own file.
+    unsafe { call(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Lets others run.
+pub fn yield_now() {
+    // SAFETY: takes no arguments.
+    unsafe { call(libc::SYS_sched_yield, [0; 6]) };
+}
+
+static BARRIERS: AtomicU32 = AtomicU32::new(0);
+const REGISTER: usize = 1 << 4;
+const BARRIER: usize = 1 << 3;
+
+/// Asks the kernel for barriers on all threads of the process. False: it has none.
+pub fn ask_for_barriers() -> bool {
+    // SAFETY: takes numbers.
+    let done = unsafe { call(libc::SYS_membarrier, [REGISTER, 0, 0, 0, 0, 0]) } == 0;
+    BARRIERS.store(u32::from(done), Ordering::Relaxed);
+    done
+}
+
+/// Whether [`barrier`] works on all threads.
+#[inline]
+pub fn barriers() -> bool {
+    BARRIERS.load(Ordering::Relaxed) != 0
+}
+
+/// All threads of the process see what was stored before, as if each had a barrier of its own here.
+pub fn barrier() {
+    if barriers() {
+        // SAFETY: takes numbers.
+        unsafe { call(libc::SYS_membarrier, [BARRIER, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// A few words on standard error, and the end.
+pub fn die(words: &str) -> ! {
+    write_all(2, words.as_bytes());
+    // SAFETY: ends the process.
+    unsafe { call(libc::SYS_exit_group, [70, 0, 0, 0, 0, 0]) };
+    loop {
+        yield_now();
+    }
+}
+
+/// A lock for a few instructions. Its holder is never interrupted by the program's own code.
+#[derive(Debug, Default)]
+pub struct Spin(AtomicU32);
+
+impl Spin {
+    /// A lock nobody holds.
+    pub const fn new() -> Spin {
+        Spin(AtomicU32::new(0))
+    }
+
+    /// Takes it.
+    #[inline]
+    pub fn lock(&self) -> SpinGuard<'_> {
+        if self.0.swap(1, Ordering::Acquire) != 0 {
+            self.wait();
+        }
+        SpinGuard(self)
+    }
+
+    /// Takes it if nobody holds it.
+    pub fn try_lock(&self) -> Option<SpinGuard<'_>> {
+        (self.0.swap(1, Ordering::Acquire) == 0).then(|| SpinGuard(self))
+    }
+
+    #[cold]
+    fn wait(&self) {
+        let mut tries = 0;
+        loop {
+            while self.0.load(Ordering::Relaxed) != 0 {
+                tries += 1;
+                if tries > 100 {
+                    yield_now();
+                } else {
+                    std::hint::spin_loop();
+                }
+            }
+            if self.0.swap(1, Ordering::Acquire) == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Nobody holds it, whatever happened: for the only thread of a forked child.
+    pub fn reset(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Gives the lock back when dropped.
+#[derive(Debug)]
+pub struct SpinGuard<'a>(&'a Spin);
+
+impl Drop for SpinGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.0.store(0, Ordering::Release);
+    }
+}

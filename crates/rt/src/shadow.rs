@@ -1,0 +1,176 @@
+//! Shadow memory: from an address of the program to the history of its word.
+//!
+//! The simple model: an array of numbers, one for each eight bytes of the address space; 0 means that
+//! nothing is known. The array is one mapping at a place the kernel chooses: no layout is assumed, and
+//! memory is only taken for what is touched. It costs half of what the program touches.
+//!
+//! A bitmap notes which megabytes of the array are in use, so that all numbers can be visited. Bit by bit and
+//! never taken back: a visit skips pages that are not there.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::os;
+
+/// Programs live below this address.
+pub const ADDRESS_BITS: u32 = 47;
+const SIZE: usize = 1 << (ADDRESS_BITS - 1);
+const CHUNK_BITS: u32 = 20;
+const CHUNK: usize = 1 << CHUNK_BITS;
+const PAGE: usize = 4096;
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Shadow {
+    base: usize,
+    chunks: usize,
+    /// A bit for every word of `chunks` that is not 0.
+    summary: usize,
+}
+
+impl Shadow {
+    /// None: the address space is too small or limited.
+    pub fn new() -> Option<Shadow> {
+        Some(Shadow {
+            base: os::reserve(SIZE)?,
+            chunks: os::reserve(SIZE / CHUNK / 8)?,
+            summary: os::reserve(SIZE / CHUNK / 8 / 64)?,
+        })
+    }
+
+    /// Where it begins.
+    pub fn base(self) -> usize {
+        self.base
+    }
+
+    /// The number of the word at an address, given where the shadow begins.
+    #[inline(always)]
+    pub fn cell_at<'a>(base: usize, address: usize) -> &'a AtomicU32 {
+        let offset = (address >> 1) & (SIZE - 1) & !3;
+        // SAFETY: within the mapping, which lives as long as the process.
+        unsafe { &*((base + offset) as *const AtomicU32) }
+    }
+
+    /// The number of the word at an address.
+    #[inline]
+    pub fn cell<'a>(self, address: usize) -> &'a AtomicU32 {
+        Shadow::cell_at(self.base, address)
+    }
+
+    /// A cell is about to be used for the first time.
+    #[inline]
+    pub fn note(self, cell: &AtomicU32) {
+        let chunk = (cell.as_ptr() as usize - self.base) >> CHUNK_BITS;
+        // SAFETY: within the bitmap: a cell lies within the array.
+        let word = unsafe { &*(self.chunks as *const AtomicU64).add(chunk / 64) };
+        let bit = 1 << (chunk % 64);
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+            let index = chunk / 64;
+            // SAFETY: within the summary, which has a bit for every word.
+            let word = unsafe { &*(self.summary as *const AtomicU64).add(index / 64) };
+            word.fetch_or(1 << (index % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Nothing is known of these addresses any more. Both ends are multiples of eight.
+    pub fn clear(self, from: usize, to: usize) {
+        let first = self.cell(from).as_ptr() as usize;
+        let end = first + (to - from) / 2;
+        let (page, last_page) = (first.next_multiple_of(PAGE), end & !(PAGE - 1));
+        if page + 4 * PAGE < last_page {
+            zero(first, page);
+            // SAFETY: pages of the shadow's own mapping.
+            unsafe { os::forget(page, last_page - page) };
+            zero(last_page, end);
+        } else {
+            zero(first, end);
+        }
+    }
+
+    /// Calls `each` with the parts of these addresses of which something may be known.
+    pub fn resident(self, from: usize, to: usize, mut each: impl FnMut(usize, usize)) {
+        const STEP: usize = 2 * CHUNK;
+        let mut at = from;
+        while at < to {
+            let start = self.cell(at).as_ptr() as usize & !(PAGE - 1);
+            let mut present = [0u8; CHUNK / PAGE];
+            let pages = (STEP.min(to - at) / 2 / PAGE + 1).min(present.len());
+            let arguments = [start, pages * PAGE, present.as_mut_ptr() as usize, 0, 0, 0];
+            // SAFETY: the kernel writes one byte a page.
+            if unsafe { os::call(libc::SYS_mincore, arguments) } < 0 {
+                present.fill(1);
+            }
+            let first = at & !(2 * PAGE - 1);
+            for (page, _) in present[..pages]
+                .iter()
+                .enumerate()
+                .filter(|(_, there)| **there & 1 == 1)
+            {
+                let (start, end) = (first + page * 2 * PAGE, first + (page + 1) * 2 * PAGE);
+                if start.max(at) < end.min(to) {
+                    each(start.max(at), end.min(to));
+                }
+            }
+            at = first + pages * 2 * PAGE;
+        }
+    }
+
+    /// Visits every number in use, and says how many pages that were.
+    pub fn visit(self, mut each: impl FnMut(u32)) -> usize {
+        let mut pages = 0;
+        for_bits(self.summary, SIZE / CHUNK / 64, |index| {
+            for_bits(self.chunks + index * 8, 64, |bit| {
+                let chunk = index * 64 + bit;
+                pages += visit_chunk(self.base + (chunk << CHUNK_BITS), &mut each);
+            });
+        });
+        pages
+    }
+}
+
+/// Calls `each` with the places of the bits that are set in a bitmap of the shadow.
+fn for_bits(bitmap: usize, bits: usize, mut each: impl FnMut(usize)) {
+    for index in 0..bits / 64 {
+        // SAFETY: the caller's bitmap is that long.
+        let word = unsafe { &*(bitmap as *const AtomicU64).add(index) };
+        let mut bits = word.load(Ordering::Relaxed);
+        while bits != 0 {
+            each(index * 64 + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+        }
+    }
+}
+
+fn zero(from: usize, to: usize) {
+    for at in (from..to).step_by(4) {
+        // SAFETY: within the shadow's mapping.
+        unsafe { &*(at as *const AtomicU32) }.store(0, Ordering::Relaxed);
+    }
+}
+
+fn visit_chunk(start: usize, each: &mut impl FnMut(u32)) -> usize {
+    let mut present = [0u8; CHUNK / PAGE];
+    let arguments = [start, CHUNK, present.as_mut_ptr() as usize, 0, 0, 0];
+    // SAFETY: the kernel writes one byte a page.
+    if unsafe { os::call(libc::SYS_mincore, arguments) } < 0 {
+        present.fill(1);
+    }
+    let mut pages = 0;
+    for (page, _) in present
+        .iter()
+        .enumerate()
+        .filter(|(_, there)| **there & 1 == 1)
+    {
+        pages += 1;
+        let mut last = 0;
+        for at in (start + page * PAGE..start + (page + 1) * PAGE).step_by(4) {
+            // SAFETY: within the shadow's mapping.
+            let number = unsafe { &*(at as *const AtomicU32) }.load(Ordering::Relaxed);
+            if number != last {
+                each(number);
+                last = number;
+            }
+        }
+    }
+    pages
+}

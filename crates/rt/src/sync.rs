@@ -1,0 +1,376 @@
+//! The channels by which threads synchronise, found by address.
+//!
+//! The simple model: a map from addresses to [`Channel`]s, each with a lock.
+//!
+//! The map is an array of numbers, one for every 16 bytes of the address space, mapped where the kernel
+//! likes and taking memory only where it is touched. A number leads to the first of the channels in
+//! these bytes. Channels are found without a lock, and made when something is first released.
+//! When memory is freed its channels are given back; a bitmap of pages says where there are any.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use deadheat_online::timeline::Channel;
+use rustc_hash::FxHashMap;
+
+use crate::os::{self, Spin, SpinGuard};
+use crate::shadow::ADDRESS_BITS;
+use crate::thread::{Entered, Thread, enter};
+use crate::world::world;
+
+const SPACE: usize = 1 << ADDRESS_BITS;
+const CHANNELS: usize = 1 << 26;
+const PAGE: usize = 4096;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Channels {
+    map: usize,
+    /// A bit for every page in which there are channels.
+    pages: usize,
+    places: *mut Place,
+    used: AtomicU32,
+    free: (Spin, UnsafeCell<u32>),
+    barriers: (Spin, UnsafeCell<Barriers>),
+}
+
+/// How many threads each barrier is for, and how many have arrived there so far.
+type Barriers = FxHashMap<usize, (u64, u64)>;
+
+/// A channel, and whom it belongs to.
+#[derive(Debug)]
+pub struct Place {
+    lock: Spin,
+    next: AtomicU32,
+    address: AtomicUsize,
+    channel: UnsafeCell<Channel>,
+}
+
+// SAFETY: channels are only touched with their lock held, the list of free ones with its own.
+unsafe impl Sync for Channels {}
+// SAFETY: as above.
+unsafe impl Send for Channels {}
+
+/// A channel with its lock held.
+pub struct Locked<'a> {
+    place: &'a Place,
+    _guard: SpinGuard<'a>,
+}
+
+impl std::ops::Deref for Locked<'_> {
+    type Target = Channel;
+    fn deref(&self) -> &Channel {
+        // SAFETY: the lock is held.
+        unsafe { &*self.place.channel.get() }
+    }
+}
+
+impl std::ops::DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Channel {
+        // SAFETY: the lock is held.
+        unsafe { &mut *self.place.channel.get() }
+    }
+}
+
+impl Place {
+    /// Takes its lock.
+    pub fn lock(&self) -> Locked<'_> {
+        Locked {
+            place: self,
+            _guard: self.lock.lock(),
+        }
+    }
+}
+
+impl Channels {
+    /// None: the address space is too small or limited.
+    pub fn new() -> Option<Channels> {
+        Some(Channels {
+            map: os::reserve(SPACE / 16 * 4)?,
+            pages: os::reserve(SPACE / PAGE / 8)?,
+            places: os::reserve(CHANNELS * size_of::<Place>())? as *mut Place,
+            used: AtomicU32::new(1),
+            free: (Spin::new(), UnsafeCell::new(0)),
+            barriers: Default::default(),
+        })
+    }
+
+    fn barriers<T>(&self, what: impl FnOnce(&mut Barriers) -> T) -> T {
+        let _guard = self.barriers.0.lock();
+        // SAFETY: the lock is held.
+        what(unsafe { &mut *self.barriers.1.get() })
+    }
+
+    fn head(&self, address: usize) -> &AtomicU32 {
+        let offset = (address & (SPACE - 1)) / 16 * 4;
+        // SAFETY: within the map.
+        unsafe { &*((self.map + offset) as *const AtomicU32) }
+    }
+
+    fn page(&self, address: usize) -> (&AtomicU64, u64) {
+        let page = (address & (SPACE - 1)) / PAGE;
+        // SAFETY: within the bitmap.
+        (
+            unsafe { &*(self.pages as *const AtomicU64).add(page / 64) },
+            1 << (page % 64),
+        )
+    }
+
+    fn place(&self, number: u32) -> &Place {
+        // SAFETY: numbers in the map are of places that were written before.
+        unsafe { &*self.places.add(number as usize) }
+    }
+
+    /// The channel of an address, if there is one.
+    #[inline]
+    pub fn find(&self, address: usize) -> Option<&Place> {
+        let mut number = self.head(address).load(Ordering::Acquire);
+        while number != 0 {
+            let place = self.place(number);
+            if place.address.load(Ordering::Relaxed) == address {
+                return Some(place);
+            }
+            number = place.next.load(Ordering::Acquire);
+        }
+        None
+    }
+
+    /// The channel of an address, made now if there is none.
+    #[inline]
+    pub fn get(&self, address: usize) -> &Place {
+        match self.find(address) {
+            Some(place) => place,
+            None => self.make(address),
+        }
+    }
+
+    #[cold]
+    fn make(&self, address: usize) -> &Place {
+        // Whoever holds this lock is the only one to change lists.
+        let _guard = self.free.0.lock();
+        if let Some(place) = self.find(address) {
+            return place;
+        }
+        // SAFETY: the lock is held.
+        let free = unsafe { &mut *self.free.1.get() };
+        let number = match *free {
+            0 => {
+                let number = self.used.fetch_add(1, Ordering::Relaxed);
+                if number as usize >= CHANNELS {
+                    os::die("deadheat: more than 67 million locks and atomic variables\n");
+                }
+                let place = Place {
+                    lock: Spin::new(),
+                    next: AtomicU32::new(0),
+                    address: AtomicUsize::new(0),
+                    channel: UnsafeCell::new(Channel::default()),
+                };
+                // SAFETY: nobody knows the number yet.
+                unsafe { self.places.add(number as usize).write(place) };
+                number
+            }
+            number => {
+                *free = self.place(number).next.load(Ordering::Relaxed);
+                number
+            }
+        };
+        let place = self.place(number);
+        place.address.store(address, Ordering::Relaxed);
+        let head = self.head(address);
+        place
+            .next
+            .store(head.load(Ordering::Relaxed), Ordering::Relaxed);
+        head.store(number, Ordering::Release);
+        let (word, bit) = self.page(address);
+        word.fetch_or(bit, Ordering::Relaxed);
+        place
+    }
+
+    /// Memory has been given back: what its channels carried is forgotten.
+    pub fn clear(&self, from: usize, to: usize) {
+        let mut at = from;
+        while at < to {
+            let end = ((at | (PAGE - 1)) + 1).min(to);
+            let (word, bit) = self.page(at);
+            if word.load(Ordering::Relaxed) == 0 {
+                // Sixty-four pages at once.
+                at = (at | (64 * PAGE - 1)) + 1;
+                continue;
+            }
+            if word.load(Ordering::Relaxed) & bit != 0 {
+                self.clear_page(at, end);
+            }
+            at = end;
+        }
+    }
+
+    #[cold]
+    fn clear_page(&self, from: usize, to: usize) {
+        let _guard = self.free.0.lock();
+        // SAFETY: the lock is held.
+        let free = unsafe { &mut *self.free.1.get() };
+        for granule in (from & !15..to).step_by(16) {
+            let mut link = self.head(granule);
+            loop {
+                let number = link.load(Ordering::Relaxed);
+                if number == 0 {
+                    break;
+                }
+                let place = self.place(number);
+                let address = place.address.load(Ordering::Relaxed);
+                if address < from || address >= to {
+                    link = &place.next;
+                    continue;
+                }
+                link.store(place.next.load(Ordering::Relaxed), Ordering::Release);
+                place.address.store(0, Ordering::Relaxed);
+                *place.lock() = Channel::default();
+                place.next.store(*free, Ordering::Relaxed);
+                *free = number;
+            }
+        }
+        if from.is_multiple_of(PAGE) && to.is_multiple_of(PAGE) {
+            let (word, bit) = self.page(from);
+            word.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// No lock is held by anybody: for the only thread of a forked child.
+    pub fn reset_locks(&self) {
+        self.free.0.reset();
+        self.barriers.0.reset();
+    }
+}
+
+/// Whether synchronisation is looked at on the running thread, and the runtime entered.
+#[inline]
+pub fn entered() -> Option<Entered> {
+    let entered = enter()?;
+    (!world().off() && entered.thread().ignore[2] == 0).then_some(entered)
+}
+
+/// What was released at an address happens before what the thread does from now on.
+pub fn acquire(address: usize) {
+    if let Some(entered) = entered()
+        && let Some(place) = world().channels.find(address)
+    {
+        place.lock().acquire(&mut entered.thread().line);
+    }
+}
+
+/// What the thread has done happens before what others do after they acquire at this address.
+pub fn release(address: usize) {
+    if let Some(entered) = entered() {
+        let mut channel = world().channels.get(address).lock();
+        entered.thread().ticks(|line| channel.release(line));
+    }
+}
+
+/// As [`release`], besides what others have released there.
+pub fn release_more(address: usize) {
+    if let Some(entered) = entered() {
+        let mut channel = world().channels.get(address).lock();
+        entered.thread().ticks(|line| channel.release_more(line));
+    }
+}
+
+/// The memory of a lock is used for something else.
+pub fn destroy(address: usize) {
+    if let Some(_entered) = enter() {
+        world().channels.clear(address, address + 1);
+    }
+}
+
+/// A lock is taken.
+pub fn hold(address: usize, write: bool) {
+    if let Some(entered) = enter() {
+        let thread = entered.thread();
+        if !world().off()
+            && let Some(place) = world().channels.find(address)
+        {
+            place.lock().acquire(&mut thread.line);
+        }
+        thread.held.push(crate::thread::Held { address, write });
+        thread.locks_changed();
+    }
+}
+
+/// A lock is about to be given back. A writer's channel is its alone; readers add to theirs.
+pub fn unhold(address: usize, readers: Option<usize>) {
+    if let Some(entered) = enter() {
+        let thread = entered.thread();
+        let place = thread.held.iter().rposition(|held| held.address == address);
+        let write = place.is_none_or(|place| thread.held[place].write);
+        if let Some(place) = place {
+            thread.held.remove(place);
+            thread.locks_changed();
+        }
+        if !world().off() {
+            unlock(thread, address, if write { None } else { readers });
+        }
+    }
+}
+
+/// A thread ends while it holds locks: whoever gets them knows what it did.
+pub fn abandon(thread: &mut Thread) {
+    while let Some(held) = thread.held.pop() {
+        let readers = (!held.write).then_some(held.address + 1);
+        unlock(thread, held.address, readers);
+    }
+}
+
+/// A thread arrives at a barrier: the address of the channel by which this round's threads meet.
+///
+/// Those of the next round may arrive before all of this one have left: rounds take turns with two channels.
+pub fn arrive(barrier: usize) -> Option<usize> {
+    let entered = entered()?;
+    let thread = entered.thread();
+    world().channels.barriers(|barriers| {
+        let (count, arrived) = barriers.entry(barrier).or_default();
+        let (round, first) = match *count {
+            0 => (0, false),
+            count => (*arrived / count, *arrived % count == 0),
+        };
+        *arrived += 1;
+        let address = barrier + 1 + (round % 2) as usize;
+        let mut channel = world().channels.get(address).lock();
+        match first {
+            true => thread.ticks(|line| channel.release(line)),
+            false => thread.ticks(|line| channel.release_more(line)),
+        }
+        Some(address)
+    })
+}
+
+/// A barrier for so many threads begins.
+pub fn begin_barrier(barrier: usize, count: u64) {
+    if let Some(_entered) = enter() {
+        world()
+            .channels
+            .barriers(|barriers| barriers.insert(barrier, (count, 0)));
+    }
+}
+
+/// A barrier ends.
+pub fn end_barrier(barrier: usize) {
+    if let Some(_entered) = enter() {
+        world()
+            .channels
+            .barriers(|barriers| barriers.remove(&barrier));
+        world().channels.clear(barrier, barrier + 3);
+    }
+}
+
+fn unlock(thread: &mut Thread, address: usize, readers: Option<usize>) {
+    let channels = &world().channels;
+    match readers {
+        None => {
+            let mut channel = channels.get(address).lock();
+            thread.ticks(|line| channel.release(line));
+        }
+        Some(readers) => {
+            let mut channel = channels.get(readers).lock();
+            thread.ticks(|line| channel.release_more(line));
+        }
+    }
+}

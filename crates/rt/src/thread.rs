@@ -1,0 +1,594 @@
+//! What the runtime knows of the running thread.
+//!
+//! [`Local`] is the little that every access needs, in thread-local storage; [`Thread`] is the rest. A thread
+//! that the runtime has not seen yet has a `Local` of zeros, and every hook takes zeros for "call someone who
+//! knows": so hooks may run before anything else, on any thread.
+//!
+//! Whatever is more than a few instructions runs between [`enter`] and the drop of its guard. Meanwhile the
+//! program's signal handlers wait, and nobody can [`pause`] the runtime, which is how memory is
+//! collected and processes are forked while no thread is in the midst of something.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+use deadheat_online::fasttrack::{Kind, Record};
+use deadheat_online::timeline::Timeline;
+
+use crate::depot::ROOT as ROOT_CHAIN;
+use crate::histories::Room;
+use crate::memo::Memo;
+use crate::origin::Stack;
+use crate::os::{self, Spin, SpinGuard};
+use crate::world::{World, world};
+
+/// What every access needs.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Local {
+    /// The upper half of the keys in the thread's memo. 0: accesses are not looked at.
+    pub key: Cell<u64>,
+    /// Where the shadow begins.
+    pub shadow: Cell<usize>,
+    pub thread: Cell<*mut Thread>,
+    /// The next free frame of the call stack, and the end of its room.
+    pub frame: Cell<*mut Frame>,
+    pub frames_end: Cell<*mut Frame>,
+    pub frames_begin: Cell<*mut Frame>,
+    /// How many guards of [`enter`] there are.
+    pub depth: Cell<u32>,
+    /// Whether signals wait to be handled.
+    pub pending: AtomicBool,
+    /// The thread's life is over, or deadheat is switched off.
+    pub dead: Cell<bool>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            key: Cell::new(0),
+            shadow: Cell::new(0),
+            thread: Cell::new(std::ptr::null_mut()),
+            frame: Cell::new(std::ptr::null_mut()),
+            frames_end: Cell::new(std::ptr::null_mut()),
+            frames_begin: Cell::new(std::ptr::null_mut()),
+            depth: Cell::new(0),
+            pending: AtomicBool::new(false),
+            dead: Cell::new(false),
+        }
+    };
+}
+
+/// The running thread's [`Local`].
+#[inline(always)]
+pub fn local() -> &'static Local {
+    // SAFETY: without destructor it lives as long as its thread, and it is not shared with others, but for the
+    // fields that other threads set (see `Thread::local`).
+    LOCAL.with(|local| unsafe { &*std::ptr::from_ref(local) })
+}
+
+/// The chain of callers of code that no instrumented function has called.
+pub const ROOT: u32 = ROOT_CHAIN;
+
+/// A function that has been entered and not left.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Frame {
+    /// Where it returns to.
+    pub caller: u64,
+    /// The number of the chain of callers up to here; 0: not known yet.
+    pub chain: u32,
+    /// The lower half of the stack pointer when it was entered.
+    pub stack_pointer: u32,
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    pub address: usize,
+    pub write: bool,
+}
+
+/// What the runtime knows of a thread that lives.
+#[derive(Debug)]
+pub struct Thread {
+    pub memo: Memo,
+    pub line: Timeline,
+    pub room: Room,
+    /// Counts the times at which the memo was forgotten; never 0.
+    generation: u32,
+    /// Counts changes of the set of locks, 16 bits.
+    pub lock_generation: u16,
+    /// The set of locks held: its number, or none if not known yet.
+    pub lockset: Option<u32>,
+    pub held: Vec<Held>,
+    /// The number the report calls it by.
+    pub id: u32,
+    /// 1 between `enter` and the drop of its guard.
+    busy: AtomicU32,
+    pub frames: *mut Frame,
+    frames_bytes: usize,
+    /// The top of its frames, for a fiber that does not run.
+    top: *mut Frame,
+    /// How often accesses are to be ignored, by annotation: reads, writes, synchronisation.
+    pub ignore: [u32; 3],
+    /// The `Local` of the thread. Other threads only set its `key`.
+    local: AtomicPtr<Local>,
+    /// Its native stack, if known.
+    pub stack: (usize, usize),
+    next: *mut Thread,
+    pub signals: crate::signals::Waiting,
+}
+
+/// Threads that live, in a list.
+#[derive(Debug)]
+pub struct Registry {
+    lock: Spin,
+    first: Cell<*mut Thread>,
+    stop: AtomicU32,
+}
+
+// SAFETY: the list is only touched with the lock held.
+unsafe impl Sync for Registry {}
+
+impl Registry {
+    pub const fn new() -> Registry {
+        Registry {
+            lock: Spin::new(),
+            first: Cell::new(std::ptr::null_mut()),
+            stop: AtomicU32::new(0),
+        }
+    }
+}
+
+static REGISTRY: Registry = Registry::new();
+
+impl Thread {
+    /// A thread that is about to live.
+    pub fn new(id: u32, line: Timeline, stack_size: usize) -> *mut Thread {
+        // A function that is instrumented takes at least 16 bytes of stack, as large as a frame.
+        let frames_bytes = stack_size.clamp(1 << 16, 1 << 32).next_multiple_of(4096);
+        let frames = os::reserve_or_die(frames_bytes) as *mut Frame;
+        let size = std::alloc::Layout::new::<Thread>();
+        // SAFETY: the layout is not empty. All fields are written before the box is made; arrays of zeros
+        // are valid for the caches.
+        unsafe {
+            let thread = os::reserve_or_die(size.size()) as *mut Thread;
+            (&raw mut (*thread).line).write(line);
+            (&raw mut (*thread).room).write(Room::default());
+            (&raw mut (*thread).generation).write(1);
+            (&raw mut (*thread).lock_generation).write(1);
+            (&raw mut (*thread).lockset).write(Some(0));
+            (&raw mut (*thread).held).write(Vec::new());
+            (&raw mut (*thread).id).write(id);
+            (&raw mut (*thread).busy).write(AtomicU32::new(0));
+            (&raw mut (*thread).frames).write(frames);
+            (&raw mut (*thread).frames_bytes).write(frames_bytes);
+            (&raw mut (*thread).top).write(std::ptr::null_mut());
+            (&raw mut (*thread).ignore).write([0; 3]);
+            (&raw mut (*thread).local).write(AtomicPtr::default());
+            (&raw mut (*thread).stack).write((0, 0));
+            (&raw mut (*thread).next).write(std::ptr::null_mut());
+            (&raw mut (*thread).signals).write(Default::default());
+            thread
+        }
+    }
+
+    /// This thread begins to be the running one.
+    pub fn begin(thread: *mut Thread) {
+        let local = local();
+        // SAFETY: the thread was just made, and nobody else has it.
+        let own = unsafe { &mut *thread };
+        local.shadow.set(world().shadow.base());
+        Thread::register(thread);
+        own.run(local, own.frames);
+    }
+
+    fn run(&mut self, local: &Local, top: *mut Frame) {
+        self.local
+            .store(std::ptr::from_ref(local).cast_mut(), Ordering::Release);
+        local.frame.set(top);
+        local.frames_begin.set(self.frames);
+        local
+            .frames_end
+            .set(self.frames.wrapping_byte_add(self.frames_bytes));
+        local.thread.set(self);
+        self.refresh();
+    }
+
+    /// Adds a thread to those that live.
+    pub fn register(thread: *mut Thread) {
+        let _guard = REGISTRY.lock.lock();
+        // SAFETY: the list is only touched with the lock held.
+        unsafe { (*thread).next = REGISTRY.first.get() };
+        REGISTRY.first.set(thread);
+    }
+
+    /// The running thread goes on as another, a fiber that does not run.
+    pub fn switch(next: *mut Thread) {
+        let local = local();
+        let old = local.thread.get();
+        // SAFETY: the running thread's own, and a fiber that nobody runs.
+        unsafe {
+            (*old).top = local.frame.get();
+            (*old).local.store(std::ptr::null_mut(), Ordering::Release);
+            let top = if (*next).top.is_null() {
+                (*next).frames
+            } else {
+                (*next).top
+            };
+            (*next).run(local, top);
+        }
+    }
+
+    /// The running thread ends; its memory is given back. Signals that wait are handled by nobody in particular.
+    pub fn end(thread: *mut Thread, entered: Entered) {
+        let local = local();
+        local.key.set(0);
+        local.dead.set(true);
+        local.thread.set(std::ptr::null_mut());
+        local.frame.set(std::ptr::null_mut());
+        local.frames_end.set(std::ptr::null_mut());
+        local.frames_begin.set(std::ptr::null_mut());
+        // SAFETY: still the running thread's own.
+        unsafe { (*thread).busy.store(0, Ordering::Release) };
+        std::mem::forget(entered);
+        // SAFETY: as above.
+        let waiting = unsafe { std::mem::take(&mut (*thread).signals) };
+        Thread::unregister(thread);
+        local.depth.set(0);
+        waiting.handle();
+    }
+
+    /// Takes a thread from those that live, and gives its memory back.
+    pub fn unregister(thread: *mut Thread) {
+        let guard = REGISTRY.lock.lock();
+        let mut place = REGISTRY.first.as_ptr();
+        // SAFETY: the list is only touched with the lock held.
+        unsafe {
+            while !(*place).is_null() && *place != thread {
+                place = &raw mut (**place).next;
+            }
+            if !(*place).is_null() {
+                *place = (**place).next;
+            }
+        }
+        drop(guard);
+        // SAFETY: nobody finds the thread any more.
+        unsafe { Thread::free(thread) };
+    }
+
+    /// Gives a thread's memory back.
+    ///
+    /// # Safety
+    /// Nobody uses it any more.
+    pub unsafe fn free(thread: *mut Thread) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            os::unmap((*thread).frames as usize, (*thread).frames_bytes);
+            std::ptr::drop_in_place(&raw mut (*thread).line);
+            std::ptr::drop_in_place(&raw mut (*thread).held);
+            os::unmap(thread as usize, size_of::<Thread>());
+        }
+    }
+
+    /// What the caches say no longer holds: the thread's time has gone up.
+    #[inline]
+    pub fn forget_known(&mut self) {
+        // Some entries only know the last 20 bits of it.
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation % (1 << 20) == 0 {
+            self.generation += 1;
+            self.memo.clear();
+        }
+        self.refresh();
+    }
+
+    /// The set of locks has changed.
+    pub fn locks_changed(&mut self) {
+        self.lockset = None;
+        self.lock_generation = self.lock_generation.wrapping_add(1);
+        if self.lock_generation == 0 {
+            self.memo.clear_changes();
+        }
+    }
+
+    /// Code at an address, with the locks held now: as the memo knows it.
+    #[inline]
+    pub fn site(&self, pc: usize) -> u64 {
+        pc as u64 | u64::from(self.lock_generation) << 48
+    }
+
+    /// The upper half of the keys of entries of the present time.
+    #[inline]
+    pub fn key(&self) -> u64 {
+        u64::from(self.generation) << 32
+    }
+
+    /// Sets whether accesses are looked at.
+    #[inline]
+    pub fn refresh(&self) {
+        let off = world().off() || self.ignore[0] + self.ignore[1] > 0;
+        // SAFETY: the local lives as long as the thread; a word written at once.
+        if let Some(local) = unsafe { self.local.load(Ordering::Relaxed).as_ref() } {
+            local.key.set(if off { 0 } else { self.key() });
+        }
+    }
+
+    /// The thread's time goes up if there is something to tell, before others learn of it.
+    #[inline]
+    pub fn ticks(&mut self, during: impl FnOnce(&mut Timeline)) {
+        let before = self.line.now();
+        during(&mut self.line);
+        if self.line.now() != before {
+            self.forget_known();
+        }
+    }
+
+    /// The number of the set of locks held.
+    pub fn lockset(&mut self) -> u32 {
+        if let Some(known) = self.lockset {
+            return known;
+        }
+        let mut set = 0;
+        for held in self.held.iter().take(64) {
+            set = world()
+                .locksets
+                .chain(set, (held.address as u64) << 1 | u64::from(held.write));
+        }
+        self.lockset = Some(set);
+        set
+    }
+
+    /// The number of the chain of callers of the running function.
+    #[inline]
+    pub fn chain(&self) -> u32 {
+        let top = local().frame.get();
+        if top == self.frames {
+            return ROOT;
+        }
+        // SAFETY: frames below the top have been written.
+        let known = unsafe { (*top.sub(1)).chain };
+        if known != 0 {
+            known
+        } else {
+            self.find_chain(top)
+        }
+    }
+
+    #[cold]
+    fn find_chain(&self, top: *mut Frame) -> u32 {
+        let stacks = &world().stacks;
+        // SAFETY: frames between `frames` and the top have been written.
+        unsafe {
+            let mut at = top;
+            while at > self.frames && (*at.sub(1)).chain == 0 {
+                at = at.sub(1);
+            }
+            let mut chain = if at > self.frames {
+                (*at.sub(1)).chain
+            } else {
+                ROOT
+            };
+            while at < top {
+                // Whoever called the first function is not the program.
+                if at > self.frames {
+                    chain = stacks.chain(chain, (*at).caller);
+                }
+                (*at).chain = chain;
+                at = at.add(1);
+            }
+            chain
+        }
+    }
+
+    /// Whether a record is of this thread's present time, and tells all of such an access.
+    #[inline]
+    pub fn told_by(&self, record: Record, kind: Kind, mask: u8) -> bool {
+        Record::new(self.line.slot(), self.line.now(), kind, mask, 0).is_told_by(&record)
+    }
+
+    /// The call stack of code at an address in the running function.
+    #[inline]
+    pub fn stack_at(&self, code: usize) -> Stack {
+        Stack::new(self.chain(), code)
+    }
+}
+
+/// In the runtime, until dropped.
+#[derive(Debug)]
+pub struct Entered {
+    local: &'static Local,
+}
+
+impl Entered {
+    /// The running thread.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub fn thread(&self) -> &mut Thread {
+        // SAFETY: `enter` has made sure that there is one. Only the running thread takes a reference, and no
+        // code of the program runs meanwhile that could take another.
+        unsafe { &mut *self.local.thread.get() }
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        let depth = self.local.depth.get() - 1;
+        if depth == 0 {
+            self.thread().busy.store(0, Ordering::Release);
+        }
+        self.local.depth.set(depth);
+        if depth == 0 && self.local.pending.load(Ordering::Relaxed) {
+            crate::signals::handle_waiting();
+        }
+    }
+}
+
+/// Enters the runtime. None: the thread is not looked at (any more), or is in the runtime already.
+#[inline]
+pub fn enter() -> Option<Entered> {
+    let local = local();
+    if local.thread.get().is_null() && !start() {
+        return None;
+    }
+    let depth = local.depth.get();
+    if depth != 0 {
+        return None;
+    }
+    local.depth.set(1);
+    let entered = Entered { local };
+    // With the kernel's help, whoever pauses the runtime makes this store visible to itself.
+    entered.thread().busy.store(1, Ordering::Relaxed);
+    match os::barriers() {
+        true => std::sync::atomic::compiler_fence(Ordering::SeqCst),
+        false => std::sync::atomic::fence(Ordering::SeqCst),
+    }
+    if REGISTRY.stop.load(Ordering::Relaxed) != 0 {
+        entered.resume();
+    }
+    Some(entered)
+}
+
+/// The first hook on a thread. False: it is not to be looked at.
+#[cold]
+fn start() -> bool {
+    let local = local();
+    if local.dead.get() || local.depth.get() != 0 {
+        return false;
+    }
+    // Meanwhile hooks do nothing.
+    local.depth.set(1);
+    let begun = World::begin();
+    if begun {
+        crate::threads::begin_unknown();
+    } else {
+        local.dead.set(true);
+    }
+    local.depth.set(0);
+    begun
+}
+
+/// While it lives, no other thread is between [`enter`] and the drop of its guard.
+#[derive(Debug)]
+pub struct Pause<'a> {
+    _registry: SpinGuard<'a>,
+}
+
+impl Pause<'_> {
+    /// Every thread that lives.
+    pub fn threads(&self, mut each: impl FnMut(&mut Thread)) {
+        let mut at = REGISTRY.first.get();
+        // SAFETY: the registry is locked, and no thread but this one touches a `Thread` beyond what the
+        // access path reads.
+        while let Some(thread) = unsafe { at.as_mut() } {
+            each(thread);
+            at = thread.next;
+        }
+    }
+}
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        REGISTRY.stop.store(0, Ordering::SeqCst);
+    }
+}
+
+/// Waits until all other threads are out of the runtime, and keeps them out. The caller must not be
+/// between [`enter`] and the drop of its guard, or only so with `busy` taken back by [`Entered::rest`].
+pub fn pause() -> Pause<'static> {
+    let guard = REGISTRY.lock.lock();
+    REGISTRY.stop.store(1, Ordering::SeqCst);
+    os::barrier();
+    let pause = Pause { _registry: guard };
+    let own = local().thread.get();
+    pause.threads(|thread| {
+        while std::ptr::from_mut(thread) != own && thread.busy.load(Ordering::SeqCst) != 0 {
+            os::yield_now();
+        }
+    });
+    pause
+}
+
+impl Entered {
+    /// Lets others pause the runtime now, if they want to.
+    pub fn rest(&self) {
+        self.thread().busy.store(0, Ordering::SeqCst);
+        while REGISTRY.stop.load(Ordering::SeqCst) != 0 {
+            os::yield_now();
+        }
+        self.resume();
+    }
+
+    fn resume(&self) {
+        loop {
+            self.thread().busy.store(1, Ordering::SeqCst);
+            if REGISTRY.stop.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            self.thread().busy.store(0, Ordering::SeqCst);
+            os::yield_now();
+        }
+    }
+
+    /// Runs something while all other threads are out of the runtime.
+    pub fn alone<T>(&self, what: impl FnOnce(&Pause) -> T) -> T {
+        self.thread().busy.store(0, Ordering::SeqCst);
+        let pause = pause();
+        let result = what(&pause);
+        drop(pause);
+        self.resume();
+        result
+    }
+}
+
+/// Ends a pause whose guard was forgotten.
+pub fn resume_all() {
+    REGISTRY.stop.store(0, Ordering::SeqCst);
+    REGISTRY.lock.reset();
+}
+
+/// Every thread that lives. For the only thread of a forked child.
+pub fn threads_before_fork(mut each: impl FnMut(&mut Thread)) {
+    let mut at = REGISTRY.first.get();
+    // SAFETY: no other thread exists.
+    while let Some(thread) = unsafe { at.as_mut() } {
+        each(thread);
+        at = thread.next;
+    }
+}
+
+/// Only the running thread is left: for a forked child.
+pub fn keep_only_this() {
+    let thread = local().thread.get();
+    // SAFETY: no other thread exists.
+    if let Some(thread) = unsafe { thread.as_mut() } {
+        thread.next = std::ptr::null_mut();
+    }
+    REGISTRY.first.set(thread);
+}
+
+/// Calls `refresh` on every thread: something global has changed.
+pub fn refresh_all() {
+    let _guard = REGISTRY.lock.lock();
+    let mut at = REGISTRY.first.get();
+    // SAFETY: the registry is locked.
+    while let Some(thread) = unsafe { at.as_ref() } {
+        thread.refresh();
+        at = thread.next;
+    }
+}
+
+/// Whose native stack an address lies on. The caller may be in the runtime: a registry that is locked has no answer.
+pub fn stack_owner(address: usize) -> Option<u32> {
+    let _guard = REGISTRY.lock.try_lock()?;
+    let mut at = REGISTRY.first.get();
+    // SAFETY: the registry is locked.
+    while let Some(thread) = unsafe { at.as_ref() } {
+        if (thread.stack.0..thread.stack.1).contains(&address) {
+            return Some(thread.id);
+        }
+        at = thread.next;
+    }
+    None
+}

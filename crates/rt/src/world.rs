@@ -1,0 +1,206 @@
+//! What all threads of the process share, made by the first hook that runs.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::depot::Depot;
+use crate::findings::Findings;
+use crate::heap::Blocks;
+use crate::histories::Histories;
+use crate::origin;
+use crate::os;
+use crate::shadow::Shadow;
+use crate::sync::Channels;
+use crate::threads::Threads;
+
+/// What all threads share.
+#[derive(Debug)]
+pub struct World {
+    pub shadow: Shadow,
+    pub histories: Histories,
+    pub stacks: Depot,
+    pub places: Depot,
+    pub locksets: Depot,
+    pub channels: Channels,
+    pub threads: Threads,
+    pub blocks: Blocks,
+    pub findings: Findings,
+    /// One thread lives, and it knows all that others have done: what it does happens before all that
+    /// is still to come, and need not be looked at.
+    pub alone: AtomicBool,
+    /// How many things could not be tracked.
+    pub dropped: AtomicU64,
+}
+
+struct Place(UnsafeCell<MaybeUninit<World>>);
+// SAFETY: written once, before `STATE` says so, and only read afterwards.
+unsafe impl Sync for Place {}
+
+static PLACE: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
+static STATE: AtomicU32 = AtomicU32::new(NEW);
+const NEW: u32 = 0;
+const BUSY: u32 = 1;
+const READY: u32 = 2;
+const OFF: u32 = 3;
+
+/// What all threads share. Only for threads that the runtime knows: [`World::begin`] has run.
+#[inline(always)]
+pub fn world() -> &'static World {
+    // SAFETY: see above.
+    unsafe { (*PLACE.0.get()).assume_init_ref() }
+}
+
+impl World {
+    /// Makes it, if nobody has. False: the program is to run unchecked.
+    pub fn begin() -> bool {
+        loop {
+            match STATE.load(Ordering::Acquire) {
+                READY => return true,
+                OFF => return false,
+                NEW => {
+                    let busy =
+                        STATE.compare_exchange(NEW, BUSY, Ordering::Acquire, Ordering::Acquire);
+                    if busy.is_ok() {
+                        let made = World::make();
+                        STATE.store(if made { READY } else { OFF }, Ordering::Release);
+                        return made;
+                    }
+                }
+                _ => os::yield_now(),
+            }
+        }
+    }
+
+    /// Whether there is one.
+    pub fn exists() -> bool {
+        STATE.load(Ordering::Acquire) == READY
+    }
+
+    fn make() -> bool {
+        let environment = Environment::read();
+        if environment.get("DEADHEAT_MODE") == Some(b"off") {
+            return false;
+        }
+        let (Some(shadow), Some(channels), Some(blocks)) =
+            (Shadow::new(), Channels::new(), Blocks::new())
+        else {
+            start_again(&environment);
+            os::write_all(
+                2,
+                b"deadheat: the address space is limited (ulimit -v?): running unchecked\n",
+            );
+            return false;
+        };
+        os::ask_for_barriers();
+        let world = World {
+            shadow,
+            histories: Histories::new(),
+            stacks: Depot::new(origin::CHAINS),
+            places: Depot::new(origin::PLACES),
+            locksets: Depot::new(origin::LOCKSETS),
+            channels,
+            threads: Threads::new(),
+            blocks,
+            findings: Findings::new(environment.get("DEADHEAT_REPORT")),
+            alone: AtomicBool::new(true),
+            dropped: AtomicU64::new(0),
+        };
+        // SAFETY: nobody reads before STATE says READY.
+        unsafe { (*PLACE.0.get()).write(world) };
+        true
+    }
+
+    /// Whether accesses need not be looked at.
+    #[inline]
+    pub fn off(&self) -> bool {
+        self.alone.load(Ordering::Relaxed)
+    }
+
+    /// Something could not be tracked.
+    pub fn drop_one(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts the program again with a limit for its stack, if it has none: the kernel then puts mappings where they leave
+/// no room for the shadow. Returns if that is not the reason, or does not help.
+fn start_again(environment: &Environment) {
+    let mut limit = [0usize; 2];
+    let number = libc::RLIMIT_STACK as usize;
+    // SAFETY: the kernel reads and writes two words, and strings that end with zero bytes.
+    unsafe {
+        os::call(
+            libc::SYS_getrlimit,
+            [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
+        );
+        if limit[0] != usize::MAX {
+            return;
+        }
+        limit[0] = 1 << 28;
+        os::call(
+            libc::SYS_setrlimit,
+            [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
+        );
+        let arguments = Environment::of(b"/proc/self/cmdline\0");
+        let (arguments, environment) = (arguments.pointers(), environment.pointers());
+        let program = b"/proc/self/exe\0".as_ptr() as usize;
+        let words = [
+            program,
+            arguments.as_ptr() as usize,
+            environment.as_ptr() as usize,
+            0,
+            0,
+            0,
+        ];
+        os::call(libc::SYS_execve, words);
+    }
+}
+
+/// The environment as the kernel has it: the C library may not be ready yet.
+struct Environment {
+    bytes: Vec<u8>,
+}
+
+impl Environment {
+    fn read() -> Environment {
+        Environment::of(b"/proc/self/environ\0")
+    }
+
+    /// What a file of strings says, each with a zero byte at its end.
+    fn of(path: &[u8]) -> Environment {
+        let mut bytes = vec![0; 1 << 16];
+        let mut length = 0;
+        if let Some(file) = os::open(path, libc::O_RDONLY | libc::O_CLOEXEC) {
+            loop {
+                if length == bytes.len() {
+                    bytes.resize(2 * length, 0);
+                }
+                match os::read(file, &mut bytes[length..]) {
+                    0 => break,
+                    read => length += read,
+                }
+            }
+            os::close(file);
+        }
+        bytes.truncate(length);
+        Environment { bytes }
+    }
+
+    /// The addresses of the strings, and 0.
+    fn pointers(&self) -> Vec<usize> {
+        let mut pointers = Vec::new();
+        let mut at = 0;
+        for string in self.bytes.split_inclusive(|byte| *byte == 0) {
+            pointers.push(self.bytes.as_ptr() as usize + at);
+            at += string.len();
+        }
+        pointers.push(0);
+        pointers
+    }
+
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        let mut entries = self.bytes.split(|byte| *byte == 0);
+        entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+    }
+}

@@ -1,0 +1,30 @@
+// The usual way to wait: a mutex, a flag, a condition variable.
+// expect: no race
+#include <pthread.h>
+
+int x, ready;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+void *producer(void *unused) {
+  x = 42;
+  pthread_mutex_lock(&m);
+  ready = 1;
+  pthread_cond_signal(&changed);
+  pthread_mutex_unlock(&m);
+  return unused;
+}
+
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, producer, 0);
+  pthread_mutex_lock(&m);
+  while (!ready) {
+    pthread_cond_wait(&changed, &m);
+  }
+  pthread_mutex_unlock(&m);
+  int seen = x;
+  x = 0;
+  pthread_join(a, 0);
+  return seen != 42;
+}

@@ -1,0 +1,28 @@
+// A recursive mutex protects until its last unlock.
+// expect: no race
+#define _GNU_SOURCE
+#include <pthread.h>
+
+int x;
+pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void *count(void *unused) {
+  for (int i = 0; i < 100; i++) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+  }
+  return unused;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, count, 0);
+  pthread_create(&b, 0, count, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return x != 400;
+}

@@ -1,0 +1,24 @@
+// Publication whose reader loads relaxed orders nothing.
+// expect: race on data, lines 11 and 22
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+int data;
+atomic_int ready;
+
+void *producer(void *unused) {
+  data = 42;
+  atomic_store_explicit(&ready, 1, memory_order_release);
+  return unused;
+}
+
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, producer, 0);
+  while (!atomic_load_explicit(&ready, memory_order_relaxed)) {
+    sched_yield();
+  }
+  data++;
+  pthread_join(a, 0);
+}

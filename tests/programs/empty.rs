@@ -1,0 +1,1 @@
+//! Nothing: the packages are wanted for their sources.

@@ -1,0 +1,87 @@
+// Two writers and two readers, each with a connection of its own, on one database in write-ahead mode.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sqlite3.h"
+
+enum { ROWS = 300 };
+static const char *path;
+static int counts[2];
+
+static sqlite3 *open_database(void) {
+  sqlite3 *database;
+  if (sqlite3_open(path, &database) != SQLITE_OK) {
+    exit(2);
+  }
+  sqlite3_busy_timeout(database, 20000);
+  return database;
+}
+
+static void must(sqlite3 *database, const char *statement) {
+  if (sqlite3_exec(database, statement, 0, 0, 0) != SQLITE_OK) {
+    printf("%s: %s\n", statement, sqlite3_errmsg(database));
+    exit(2);
+  }
+}
+
+static void *write_rows(void *unused) {
+  sqlite3 *database = open_database();
+  for (int i = 0; i < ROWS; i += 10) {
+    must(database, "begin immediate");
+    for (int j = 0; j < 10; j++) {
+      must(database, "insert into t(text) values (hex(randomblob(20)))");
+    }
+    must(database, "commit");
+  }
+  sqlite3_close(database);
+  return unused;
+}
+
+static int count_rows(sqlite3 *database) {
+  sqlite3_stmt *statement;
+  int count = -1;
+  sqlite3_prepare_v2(database, "select count(*), sum(length(text)) from t", -1, &statement, 0);
+  if (sqlite3_step(statement) == SQLITE_ROW) {
+    count = sqlite3_column_int(statement, 0);
+  }
+  sqlite3_finalize(statement);
+  return count;
+}
+
+static void *read_rows(void *count) {
+  sqlite3 *database = open_database();
+  while (*(int *)count < 2 * ROWS) {
+    int now = count_rows(database);
+    if (now < *(int *)count) {
+      exit(3);
+    }
+    *(int *)count = now;
+  }
+  sqlite3_close(database);
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  (void)count;
+  pthread_t threads[4];
+  path = arguments[1];
+  unlink(path);
+  sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+  sqlite3 *database = open_database();
+  must(database, "pragma journal_mode = wal");
+  must(database, "pragma synchronous = off");
+  must(database, "create table t(id integer primary key, text)");
+  for (int i = 0; i < 2; i++) {
+    pthread_create(&threads[i], 0, write_rows, 0);
+    pthread_create(&threads[2 + i], 0, read_rows, &counts[i]);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], 0);
+  }
+  int rows = count_rows(database);
+  sqlite3_close(database);
+  printf("%d rows\n", rows);
+  return rows != 2 * ROWS;
+}
