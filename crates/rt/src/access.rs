@@ -287,13 +287,25 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                 return;
             }
             Step::Changed(length) => {
+                // Words that come to say the same share one history.
+                let made = &room[..length];
+                let hash = made.iter().fold(0, Record::hash);
+                let present = thread.key();
+                let same = thread
+                    .memo
+                    .made(present, hash)
+                    .filter(|same| world.histories.get(*same) == made);
+                let number = same.unwrap_or(number);
                 if cell
                     .compare_exchange(history, number, Ordering::Release, Ordering::Relaxed)
                     .is_err()
                 {
                     continue;
                 }
-                world.histories.keep(&mut thread.room, length);
+                if same.is_none() {
+                    world.histories.keep(&mut thread.room, length);
+                    thread.memo.note_made(present, hash, number);
+                }
                 thread.line.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
