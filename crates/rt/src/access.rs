@@ -270,13 +270,16 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
             piece.mask,
             origin,
         );
-        let mut races = [Record::default(); 4];
-        let mut found = 0;
+        // Up to sixteen races, and one more for each byte that these leave out.
+        let mut races = [Record::default(); 16 + 8];
+        let (mut found, mut bytes) = (0, 0);
         let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
-            if found < races.len() {
+            let common = earlier.mask() & piece.mask;
+            if (found < 16 || common & !bytes != 0) && found < races.len() {
                 races[found] = *earlier;
+                found += 1;
+                bytes |= common;
             }
-            found += 1;
         });
         match step {
             Step::Same => {
