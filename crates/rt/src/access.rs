@@ -8,6 +8,7 @@
 //! So an access that repeats is a load and a look into a table of the thread's own, and one that runs
 //! over fresh memory is a compare-and-swap more.
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
@@ -180,7 +181,7 @@ fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
 pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
     let local = local();
     let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
-    if size == 0 || idle || local.dead.get() {
+    if size == 0 || idle || local.dead.get() || local.depth.get() != 0 {
         return;
     }
     let Some(entered) = enter() else { return };
@@ -271,12 +272,12 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
             origin,
         );
         // Up to sixteen races, and one more for each byte that these leave out.
-        let mut races = [Record::default(); 16 + 8];
+        let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
         let (mut found, mut bytes) = (0, 0);
         let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
             let common = earlier.mask() & piece.mask;
             if (found < 16 || common & !bytes != 0) && found < races.len() {
-                races[found] = *earlier;
+                races[found].write(*earlier);
                 found += 1;
                 bytes |= common;
             }
@@ -317,11 +318,13 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                     *last = None;
                 }
                 for earlier in races.iter().take(found) {
+                    // SAFETY: the first `found` have been written.
+                    let first = unsafe { earlier.assume_init() };
                     world.findings.race(
                         thread,
                         &RacyAccess {
                             address,
-                            first: *earlier,
+                            first,
                             second: access,
                         },
                     );
