@@ -2,10 +2,13 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 unsafe extern "C" {
     fn dlvsym(library: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
+
+static HEAP_FOUND: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static FINDING: Cell<bool> = const { Cell::new(false) };
@@ -13,8 +16,8 @@ thread_local! {
 
 /// The address of the next definition of a symbol, and whether to remember it.
 ///
-/// The loader itself may allocate and free on the way. While it looks for the allocator, it gets memory of the
-/// runtime's, which nobody takes back.
+/// The loader itself may allocate and free on the way: the allocator is found first. While the loader looks for
+/// that, it gets memory of the runtime's, which nobody takes back.
 #[cold]
 pub fn find(name: &CStr) -> (usize, bool) {
     if FINDING.get() {
@@ -25,6 +28,9 @@ pub fn find(name: &CStr) -> (usize, bool) {
             _ => look_up(name),
         };
         return (stand_in, false);
+    }
+    if !HEAP_FOUND.swap(true, Ordering::Relaxed) {
+        super::heap::find_real();
     }
     FINDING.set(true);
     let found = look_up(name);
