@@ -33,7 +33,10 @@ fn next_free() -> unsafe extern "C" fn(usize) {
 
 /// Finds the real functions, before the loader needs them to find others.
 pub fn find_real() {
-    (next_free(), next_malloc(), next_calloc(), next_realloc());
+    next_free();
+    next_malloc();
+    next_calloc();
+    next_realloc();
 }
 
 /// What precedes a block of an ordinary alignment.
