@@ -51,6 +51,7 @@ soak:
 	DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines --test orders -- --nocapture
 	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test m2 --test m2_as_printed --test thread_orders --test thread_races --test vindication -- --nocapture
 	DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
+	DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-online --test fasttrack -- --nocapture
 
 ## Measures, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m

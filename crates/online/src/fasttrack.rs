@@ -96,6 +96,14 @@ impl Record {
         self.what & LAST != 0
     }
 
+    /// A hash of records, one after the other.
+    #[inline]
+    pub fn hash(before: u64, record: &Record) -> u64 {
+        let mixed = (before.rotate_left(5) ^ record.what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ mixed >> 29 ^ record.origin).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed ^ mixed >> 32
+    }
+
     /// Whether another record, of the same thread and time, tells all that this one would.
     #[inline]
     pub fn is_told_by(&self, other: &Record) -> bool {
@@ -191,6 +199,22 @@ pub fn step(
         }
     }
     next[0] = new;
+    sort(&mut next[1..length]);
     next[length - 1].what |= LAST;
     Step::Changed(length)
+}
+
+/// All but the newest record are in an order that does not depend on how they came together, so that histories that say
+/// the same look the same. Few are out of place.
+fn sort(records: &mut [Record]) {
+    for end in 1..records.len() {
+        let mut at = end;
+        while at > 0
+            && (records[at].what, records[at].origin)
+                < (records[at - 1].what, records[at - 1].origin)
+        {
+            records.swap(at, at - 1);
+            at -= 1;
+        }
+    }
 }

@@ -193,7 +193,6 @@ fn sources(run: &[(usize, Op)], read: usize, wanted: usize) -> Vec<usize> {
         let released_last = writes[..position]
             .iter()
             .rev()
-            .take_while(|_| true)
             .find(|earlier| earlier.2)
             .is_some_and(|earlier| {
                 let since = writes[..position]

@@ -8,6 +8,7 @@
 //! So an access that repeats is a load and a look into a table of the thread's own, and one that runs
 //! over fresh memory is a compare-and-swap more.
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
@@ -180,7 +181,7 @@ fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
 pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
     let local = local();
     let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
-    if size == 0 || idle || local.dead.get() {
+    if size == 0 || idle || local.dead.get() || local.depth.get() != 0 {
         return;
     }
     let Some(entered) = enter() else { return };
@@ -270,13 +271,16 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
             piece.mask,
             origin,
         );
-        let mut races = [Record::default(); 4];
-        let mut found = 0;
+        // Up to sixteen races, and one more for each byte that these leave out.
+        let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
+        let (mut found, mut bytes) = (0, 0);
         let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
-            if found < races.len() {
-                races[found] = *earlier;
+            let common = earlier.mask() & piece.mask;
+            if (found < 16 || common & !bytes != 0) && found < races.len() {
+                races[found].write(*earlier);
+                found += 1;
+                bytes |= common;
             }
-            found += 1;
         });
         match step {
             Step::Same => {
@@ -287,13 +291,25 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                 return;
             }
             Step::Changed(length) => {
+                // Words that come to say the same share one history.
+                let made = &room[..length];
+                let hash = made.iter().fold(0, Record::hash);
+                let present = thread.key();
+                let same = thread
+                    .memo
+                    .made(present, hash)
+                    .filter(|same| world.histories.get(*same) == made);
+                let number = same.unwrap_or(number);
                 if cell
                     .compare_exchange(history, number, Ordering::Release, Ordering::Relaxed)
                     .is_err()
                 {
                     continue;
                 }
-                world.histories.keep(&mut thread.room, length);
+                if same.is_none() {
+                    world.histories.keep(&mut thread.room, length);
+                    thread.memo.note_made(present, hash, number);
+                }
                 thread.line.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
@@ -302,11 +318,13 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                     *last = None;
                 }
                 for earlier in races.iter().take(found) {
+                    // SAFETY: the first `found` have been written.
+                    let first = unsafe { earlier.assume_init() };
                     world.findings.race(
                         thread,
                         &RacyAccess {
                             address,
-                            first: *earlier,
+                            first,
                             second: access,
                         },
                     );

@@ -12,7 +12,7 @@ pub fn create(code: usize) -> usize {
         Some(entered) => {
             let fiber = threads::create(&entered, code, 8 << 20);
             drop(entered);
-            Thread::register(fiber);
+            undisturbed(|| Thread::register(fiber));
             fiber as usize
         }
         None => 0,
@@ -28,7 +28,7 @@ pub fn destroy(fiber: usize) {
     if let Some(entered) = enter() {
         threads::fiber_ends(&entered, fiber);
         drop(entered);
-        Thread::unregister(fiber);
+        undisturbed(|| Thread::unregister(fiber));
     }
 }
 
@@ -47,7 +47,7 @@ pub fn switch(fiber: usize, ordered: bool) {
             .ticks(|line| clock.copy_from(line.publish()));
     }
     drop(entered);
-    Thread::switch(next);
+    undisturbed(|| Thread::switch(next));
     if let Some(entered) = enter() {
         entered.thread().line.learn(&clock);
     }
@@ -62,4 +62,12 @@ pub fn name(fiber: usize, name: &[u8]) {
         // SAFETY: the program's promise: a fiber that was created and not destroyed.
         world().threads.set_name(unsafe { (*fiber).id }, name);
     }
+}
+
+/// Runs something during which handlers wait, but others may pause the runtime.
+fn undisturbed(what: impl FnOnce()) {
+    let depth = &local().depth;
+    depth.set(depth.get() + 1);
+    what();
+    depth.set(depth.get() - 1);
 }

@@ -61,6 +61,7 @@ const FIRST: [usize; 5] = [0, 512, 768, 1280, 1792];
 const USUAL: usize = 2 * FIRST[4];
 const ODD: usize = 256;
 const CHANGES: usize = 512;
+const MADE: usize = 512;
 /// How many changes have the same place.
 const WAYS: usize = 4;
 
@@ -81,6 +82,8 @@ pub struct Memo {
     usual: [u64; USUAL],
     odd: [u64; ODD],
     changes: [Change; CHANGES],
+    /// Histories that were made at the present time, by a hash of their records: the upper half is the time's.
+    made: [u64; MADE],
     /// Which of the changes of a place was replaced last.
     turn: usize,
 }
@@ -187,10 +190,23 @@ impl Memo {
         };
     }
 
+    /// A history that was made at the present time of records with this hash.
+    #[inline]
+    pub fn made(&self, present: u64, hash: u64) -> Option<u32> {
+        let entry = self.made[hash as usize % MADE];
+        (entry >> 32 == present >> 32).then_some(entry as u32)
+    }
+
+    /// A history was made.
+    pub fn note_made(&mut self, present: u64, hash: u64, history: u32) {
+        self.made[hash as usize % MADE] = present | u64::from(history);
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.usual.fill(0);
         self.odd.fill(0);
+        self.made.fill(0);
         self.clear_changes();
     }
 
@@ -202,6 +218,7 @@ impl Memo {
     /// Visits the histories of entries of the present, which the owner may look at even now. Others will not be
     /// looked at again, and are forgotten.
     pub fn visit(&mut self, present: u64, mut each: impl FnMut(u32)) {
+        self.made.fill(0);
         for entry in &mut self.usual {
             match *entry >> 32 == present >> 32 {
                 true => each(*entry as u32),
@@ -235,6 +252,7 @@ mod tests {
             usual: [0; USUAL],
             odd: [0; ODD],
             changes: [Change::default(); CHANGES],
+            made: [0; MADE],
             turn: 0,
         };
         Box::new(memo)

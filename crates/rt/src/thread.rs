@@ -276,7 +276,7 @@ impl Thread {
     pub fn forget_known(&mut self) {
         // Some entries only know the last 20 bits of it.
         self.generation = self.generation.wrapping_add(1);
-        if self.generation % (1 << 20) == 0 {
+        if self.generation.is_multiple_of(1 << 20) {
             self.generation += 1;
             self.memo.clear();
         }

@@ -144,7 +144,7 @@ fn start_again(environment: &Environment) {
         );
         let arguments = Environment::of(b"/proc/self/cmdline\0");
         let (arguments, environment) = (arguments.pointers(), environment.pointers());
-        let program = b"/proc/self/exe\0".as_ptr() as usize;
+        let program = c"/proc/self/exe".as_ptr() as usize;
         let words = [
             program,
             arguments.as_ptr() as usize,

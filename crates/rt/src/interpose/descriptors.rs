@@ -3,7 +3,7 @@
 //! Each pipe, socket pair or event counter has a channel for both its ends; all sockets that are connected in
 //! other ways share one, and all files another. Standard input, output and error order nothing.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::memory::{reads, writes};
@@ -303,6 +303,14 @@ unsafe extern "C" fn close(file: c_int) -> c_int {
     unsafe { real!(close: fn(c_int) -> c_int)(file) }
 }
 
+/// A program is about to close a descriptor by a system call of its own.
+extern "C" fn before_close(file: c_long) {
+    sends(file as c_int);
+    set(file as c_int, 0);
+}
+
+extern "C" fn after_close(_result: c_long, _file: c_long) {}
+
 unsafe extern "C" fn epoll_ctl(poll: c_int, what: c_int, file: c_int, event: usize) -> c_int {
     sends(poll);
     // SAFETY: the program's own call.
@@ -344,6 +352,8 @@ export! {
     "dup" plain => dup;
     "dup2" plain => dup2;
     "close" plain => close;
+    "__sanitizer_syscall_pre_impl_close" plain => before_close;
+    "__sanitizer_syscall_post_impl_close" plain => after_close;
     "epoll_ctl" plain => epoll_ctl;
     "epoll_wait" plain => epoll_wait;
 }

@@ -11,6 +11,34 @@ use crate::hooks::export;
 use crate::thread::{enter, local};
 use crate::world::{World, world};
 
+fn next_malloc() -> unsafe extern "C" fn(usize) -> usize {
+    // SAFETY: the function's type.
+    unsafe { real!(malloc: fn(usize) -> usize) }
+}
+
+fn next_calloc() -> unsafe extern "C" fn(usize, usize) -> usize {
+    // SAFETY: the function's type.
+    unsafe { real!(calloc: fn(usize, usize) -> usize) }
+}
+
+fn next_realloc() -> unsafe extern "C" fn(usize, usize) -> usize {
+    // SAFETY: the function's type.
+    unsafe { real!(realloc: fn(usize, usize) -> usize) }
+}
+
+fn next_free() -> unsafe extern "C" fn(usize) {
+    // SAFETY: the function's type.
+    unsafe { real!(free: fn(usize)) }
+}
+
+/// Finds the real functions, before the loader needs them to find others.
+pub fn find_real() {
+    next_free();
+    next_malloc();
+    next_calloc();
+    next_realloc();
+}
+
 /// What precedes a block of an ordinary alignment.
 const BEFORE: usize = 16;
 /// Blocks from this size on are looked at page by page.
@@ -79,7 +107,7 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
 unsafe extern "C" fn malloc(size: usize, pc: usize) -> *mut c_void {
     // SAFETY: the program's own call, with room for a header.
     unsafe {
-        let malloc = real!(malloc: fn(usize) -> usize);
+        let malloc = next_malloc();
         match watched() {
             true => born(malloc(size.saturating_add(BEFORE)), BEFORE, size, pc),
             false => malloc(size) as *mut c_void,
@@ -90,7 +118,7 @@ unsafe extern "C" fn malloc(size: usize, pc: usize) -> *mut c_void {
 unsafe extern "C" fn calloc(count: usize, size: usize, pc: usize) -> *mut c_void {
     // SAFETY: the program's own call, with room for a header.
     unsafe {
-        let calloc = real!(calloc: fn(usize, usize) -> usize);
+        let calloc = next_calloc();
         if !watched() {
             return calloc(count, size) as *mut c_void;
         }
@@ -105,7 +133,7 @@ unsafe extern "C" fn free(block: *mut c_void, pc: usize) {
     }
     let memory = dies(block as usize, pc).map_or(block as usize, |(memory, _)| memory);
     // SAFETY: the program's own call, for the memory that the block was cut from.
-    unsafe { real!(free: fn(usize))(memory) }
+    unsafe { next_free()(memory) }
 }
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
@@ -115,7 +143,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: usize) -> *mut
     }
     // SAFETY: the program's own call, for the memory that the block was cut from.
     unsafe {
-        let realloc = real!(realloc: fn(usize, usize) -> usize);
+        let realloc = next_realloc();
         if size == 0 && World::exists() && world().blocks.header(block as usize).is_some() {
             free(block, pc);
             return std::ptr::null_mut();
@@ -140,7 +168,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: usize) -> *mut
             new.cast::<u8>(),
             size.min(header.size()),
         );
-        real!(free: fn(usize))(memory);
+        next_free()(memory);
         new
     }
 }

@@ -1,14 +1,54 @@
 //! The next definition of a function: what the program would have called without the runtime.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 unsafe extern "C" {
     fn dlvsym(library: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
 
-/// The address of the next definition of a symbol.
+static HEAP_FOUND: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static FINDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The address of the next definition of a symbol, and whether to remember it.
+///
+/// The loader itself may allocate and free on the way: the allocator is found first. While the loader looks for
+/// that, it gets memory of the runtime's, which nobody takes back.
 #[cold]
-pub fn find(name: &CStr) -> usize {
+pub fn find(name: &CStr) -> (usize, bool) {
+    if FINDING.get() {
+        let stand_in = match name.to_bytes() {
+            b"malloc" => stand_in_malloc as *const () as usize,
+            b"calloc" => stand_in_calloc as *const () as usize,
+            b"free" => nothing as *const () as usize,
+            _ => look_up(name),
+        };
+        return (stand_in, false);
+    }
+    if !HEAP_FOUND.swap(true, Ordering::Relaxed) {
+        super::heap::find_real();
+    }
+    FINDING.set(true);
+    let found = look_up(name);
+    FINDING.set(false);
+    (found, true)
+}
+
+extern "C" fn nothing(_block: usize) {}
+
+extern "C" fn stand_in_malloc(size: usize) -> usize {
+    crate::os::reserve(size.max(1)).unwrap_or(0)
+}
+
+extern "C" fn stand_in_calloc(count: usize, size: usize) -> usize {
+    stand_in_malloc(count.saturating_mul(size))
+}
+
+fn look_up(name: &CStr) -> usize {
     // Of functions whose type has changed, the old definition may come first.
     let versions: &[&CStr] = match name.to_bytes().starts_with(b"pthread_cond_") {
         true => &[c"GLIBC_2.3.2"],
@@ -45,8 +85,11 @@ macro_rules! real {
                 Ok(name) => name,
                 Err(_) => unreachable!(),
             };
-            found = $crate::interpose::real::find(NAME);
-            FOUND.store(found, std::sync::atomic::Ordering::Relaxed);
+            let (address, final_) = $crate::interpose::real::find(NAME);
+            found = address;
+            if final_ {
+                FOUND.store(found, std::sync::atomic::Ordering::Relaxed);
+            }
         }
         std::mem::transmute::<usize, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found)
     }};
