@@ -286,7 +286,7 @@ fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
     }
     for creation in &race.creations {
         let ended = if creation.finished {
-            ", has ended,"
+            " (which has ended)"
         } else {
             ""
         };
