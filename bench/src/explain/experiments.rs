@@ -188,7 +188,7 @@ fn run(source: &str, seed: u64) -> Execution {
 
 /// What single accesses say: apparent races, feasible ones, first ones, pairs of places, and the lines
 /// of the places of first races.
-struct Fine {
+struct SingleAccesses {
     apparent: u64,
     places: usize,
     feasible: usize,
@@ -197,7 +197,7 @@ struct Fine {
     lines: BTreeSet<u32>,
 }
 
-fn fine(execution: &Execution) -> Fine {
+fn fine(execution: &Execution) -> SingleAccesses {
     let explanation = explain(execution, &Limits::default()).expect("a run can have happened");
     let races = &explanation.races;
     let first = races.iter().filter(|race| race.is_first);
@@ -207,7 +207,7 @@ fn fine(execution: &Execution) -> Fine {
         .flat_map(|race| [race.race.first.site, race.race.second.site]);
     #[cfg(test)]
     let line = |position: SourcePosition| position.line;
-    Fine {
+    SingleAccesses {
         apparent: explanation.apparent,
         places: races.len(),
         feasible: races
@@ -230,6 +230,7 @@ pub fn print() {
     for experiment in experiments() {
         let mut sums = [0_u64; ROWS.len()];
         let (mut single, mut events) = ([0_u64; 4], 0);
+        let mut lines = BTreeSet::new();
         for seed in 0..SCHEDULES {
             let execution = run(&experiment.source, seed);
             events += execution.events.len();
@@ -257,6 +258,7 @@ pub fn print() {
                 fine.feasible as u64,
                 fine.first as u64,
             ];
+            lines.extend(fine.lines);
             single
                 .iter_mut()
                 .zip(numbers)
@@ -269,7 +271,8 @@ pub fn print() {
         }
         let [apparent, places, feasible, first] = single.map(|sum| sum / SCHEDULES);
         println!(
-            "  single accesses: {apparent} apparent, at {places} pairs of places; {feasible} pairs feasible, {first} first"
+            "  single accesses: {apparent} apparent, at {places} pairs of places; {feasible} pairs \
+             feasible, {first} first, at lines {lines:?}"
         );
     }
 }

@@ -11,8 +11,11 @@ use std::time::Instant;
 use deadheat_explain::{Explanation, Limits, explain};
 use deadheat_model::{Event, Execution, Location, Lock, Names, Op, ReadKind, Site, Strand};
 
+/// Makes an execution of some size.
+type Make = fn(usize) -> Execution;
+
 /// The shapes by name, with the sizes they are measured at.
-const SHAPES: [(&str, fn(usize) -> Execution, &[usize]); 7] = [
+const SHAPES: [(&str, Make, &[usize]); 7] = [
     ("mixed", mixed, &[1_000_000, 3_000_000, 10_000_000]),
     ("100,000 places", places, &[71]),
     ("1,000 threads", threads, &[1_000]),

@@ -2,23 +2,11 @@
 
 mod common;
 
-use std::process::Output;
-
-use assert_cmd::Command;
+use common::{deadheat, stdout};
 use serde_json::Value;
 
-fn deadheat(arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("deadheat").unwrap();
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    command.args(arguments).output().unwrap()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
 fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&text(&deadheat(arguments))).unwrap()
+    serde_json::from_str(&stdout(&deadheat(arguments))).unwrap()
 }
 
 /// T1 reads `s` behind T2's write and so does what T2 did before once more: the race on `z` is an echo.
@@ -40,7 +28,7 @@ fn echo() -> tempfile::NamedTempFile {
 fn what_to_fix_first_comes_first() {
     let trace = echo();
     let output = deadheat(&["explain", trace.path().to_str().unwrap()]);
-    let text = text(&output);
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         text.starts_with("Fix first:\n  1. write-read on s (feasible)"),
@@ -141,9 +129,9 @@ fn a_program_is_explained_as_it_is_checked() {
     let schedule = ["--schedule", "random:1"];
     let output = deadheat(&["check", "--explain", schedule[0], schedule[1], program]);
     assert!(
-        text(&output).contains("\nFix first:\n"),
+        stdout(&output).contains("\nFix first:\n"),
         "{}",
-        text(&output)
+        stdout(&output)
     );
     let report = json(&[
         "check",
@@ -166,7 +154,7 @@ fn a_program_is_explained_as_it_is_checked() {
 fn a_trace_without_races_is_said_to_have_none() {
     let output = deadheat(&["explain", "examples/traces/no-lock-needed.std"]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(!text(&output).contains("Fix first"));
+    assert!(!stdout(&output).contains("Fix first"));
     let output = deadheat(&["explain", "examples/traces/there-is-none.std"]);
     assert_eq!(output.status.code(), Some(2));
 }

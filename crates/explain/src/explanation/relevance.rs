@@ -47,10 +47,8 @@ pub(crate) fn relevant_reads(events: &[Event]) -> (FixedBitSet, ReadCounts) {
                 relevant.insert(index);
                 locations.insert(x.0);
             }
-            Op::Write(x) | Op::AtomicStore(x, _) => {
-                if locations.remove(&x.0) {
-                    strands.insert(strand);
-                }
+            Op::Write(x) | Op::AtomicStore(x, _) if locations.remove(&x.0) => {
+                strands.insert(strand);
             }
             Op::AtomicUpdate(x, _) => {
                 relevant.insert(index);

@@ -160,13 +160,12 @@ mod tests {
             let components = graph.components();
             // Every node a strand of its own.
             let clocks = graph.timestamps(&components, |node| Some((Strand(node), 1)));
-            for a in 0..nodes {
-                for b in 0..nodes {
-                    let same = components.of(a as Node) == components.of(b as Node);
-                    assert_eq!(same, reach[a][b] && reach[b][a], "seed {seed}");
-                    let clock = &clocks[components.of(b as Node) as usize];
-                    assert_eq!(clock.get(Strand(a as u32)) > 0, reach[a][b], "seed {seed}");
-                }
+            let pairs = (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b)));
+            for (a, b) in pairs {
+                let same = components.of(a as Node) == components.of(b as Node);
+                assert_eq!(same, reach[a][b] && reach[b][a], "seed {seed}");
+                let clock = &clocks[components.of(b as Node) as usize];
+                assert_eq!(clock.get(Strand(a as u32)) > 0, reach[a][b], "seed {seed}");
             }
         }
     }
