@@ -5,15 +5,12 @@
 //! not take the lock; workq is the work queue of Figure 2.1, where one child does not take the lock and
 //! regions are one element too long. Figures are averages over the schedules.
 
-#[cfg(test)]
 use std::collections::BTreeSet;
 
 use deadheat_explain::view::{Analysis, Detail, View};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
-use deadheat_model::Execution;
-#[cfg(test)]
-use deadheat_model::SourcePosition;
+use deadheat_model::{Execution, SourcePosition};
 
 /// A program, and what the thesis says of the one it stands for.
 pub struct Experiment {
@@ -193,7 +190,6 @@ struct SingleAccesses {
     places: usize,
     feasible: usize,
     first: usize,
-    #[cfg(test)]
     lines: BTreeSet<u32>,
 }
 
@@ -201,11 +197,9 @@ fn fine(execution: &Execution) -> SingleAccesses {
     let explanation = explain(execution, &Limits::default()).expect("a run can have happened");
     let races = &explanation.races;
     let first = races.iter().filter(|race| race.is_first);
-    #[cfg(test)]
     let sites = first
         .clone()
         .flat_map(|race| [race.race.first.site, race.race.second.site]);
-    #[cfg(test)]
     let line = |position: SourcePosition| position.line;
     SingleAccesses {
         apparent: explanation.apparent,
@@ -215,7 +209,6 @@ fn fine(execution: &Execution) -> SingleAccesses {
             .filter(|race| race.status >= Status::Feasible)
             .count(),
         first: first.count(),
-        #[cfg(test)]
         lines: sites
             .filter_map(|site| execution.names.position(site).map(line))
             .collect(),
