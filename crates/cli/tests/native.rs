@@ -217,15 +217,14 @@ fn corpus() -> Vec<Program> {
 /// The compilers that are here, and a hint for each family that is not.
 fn compilers() -> (Vec<&'static str>, Vec<&'static str>) {
     let is_there = |name: &str| {
-        let both = ["cc", "c++"].iter().all(|language| {
+        ["cc", "c++"].iter().all(|language| {
             let mut command = deadheat();
             command
                 .arg(language)
                 .arg(format!("--with={name}"))
                 .arg("--version");
             command.output().is_ok_and(|output| output.status.success())
-        });
-        both
+        })
     };
     let families = [("clang-19", "clang", "clang-19"), ("gcc", "gcc", "gcc g++")];
     let mut there = Vec::new();
