@@ -18,7 +18,7 @@ use crate::memo::Code;
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::shadow::Shadow;
-use crate::thread::{Entered, Local, ROOT, Thread, enter, local};
+use crate::thread::{Entered, Local, Pause, ROOT, Thread, enter, local};
 use crate::world::world;
 
 /// An access of 1, 2, 4 or 8 bytes by code at an address.
@@ -350,23 +350,29 @@ fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
     Origin::new(thread.stack_at(piece.pc), thread.lockset(), piece.what).0
 }
 
-/// Finds the histories that are in use, so that the others' room can be used again.
+/// Finds the histories that are in use, so that the others' room can be used again. If they fill it, all are given up:
+/// rather miss races than end the program.
 #[cold]
 fn collect(entered: &Entered) {
-    let world = world();
-    let enough = entered.alone(|pause| {
-        world.histories.collect(|mark| {
-            pause.threads(|thread| {
-                thread.room = Default::default();
-                let present = thread.key();
-                thread.memo.visit(present, &mut *mark);
-            });
-            world.shadow.visit(mark)
-        })
+    entered.alone(|pause| {
+        if !visit_all(pause) {
+            world().drop_one();
+            world().shadow.forget_all();
+            visit_all(pause);
+        }
     });
-    if !enough {
-        crate::os::die("deadheat: the histories of accesses fill their room\n");
-    }
+}
+
+/// Visits whatever refers to histories. False: almost all of their room is in use.
+fn visit_all(pause: &Pause) -> bool {
+    world().histories.collect(|mark| {
+        pause.threads(|thread| {
+            thread.room = Default::default();
+            let present = thread.key();
+            thread.memo.visit(present, &mut *mark);
+        });
+        world().shadow.visit(mark)
+    })
 }
 
 /// An atomic access of up to 8 bytes.

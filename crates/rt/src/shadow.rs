@@ -115,15 +115,27 @@ impl Shadow {
         }
     }
 
+    /// Nothing is known of any address any more.
+    pub fn forget_all(self) {
+        self.for_chunks(|chunk| {
+            // SAFETY: pages of the shadow's own mapping.
+            unsafe { os::forget(chunk, CHUNK) };
+        });
+    }
+
+    /// Calls `each` with where each megabyte in use begins.
+    fn for_chunks(self, mut each: impl FnMut(usize)) {
+        for_bits(self.summary, SIZE / CHUNK / 64, |index| {
+            for_bits(self.chunks + index * 8, 64, |bit| {
+                each(self.base + ((index * 64 + bit) << CHUNK_BITS));
+            });
+        });
+    }
+
     /// Visits every number in use, and says how many pages that were.
     pub fn visit(self, mut each: impl FnMut(u32)) -> usize {
         let mut pages = 0;
-        for_bits(self.summary, SIZE / CHUNK / 64, |index| {
-            for_bits(self.chunks + index * 8, 64, |bit| {
-                let chunk = index * 64 + bit;
-                pages += visit_chunk(self.base + (chunk << CHUNK_BITS), &mut each);
-            });
-        });
+        self.for_chunks(|chunk| pages += visit_chunk(chunk, &mut each));
         pages
     }
 }
