@@ -106,9 +106,7 @@ pub fn races(
         }
         races.found.extend(found.into_values());
     }
-    races
-        .found
-        .sort_by_key(|race| (race.second.event, race.first.event));
+    races.found.sort_by_key(Race::key);
     races
 }
 
@@ -148,19 +146,18 @@ fn add_races(
 ) {
     for group in node {
         for other in other.iter().filter(|other| group.conflicts_with(other)) {
-            let mut places = [(group.site, group.kind), (other.site, other.kind)];
-            places.sort();
             let mut pair = [group.access(), other.access()];
             pair.sort();
             let [first, second] = pair;
-            let race = found.entry(places).or_insert(Race {
+            let new = Race {
                 location: group.location,
                 first,
                 second,
                 count: 0,
-            });
+            };
+            let race = found.entry(new.ends()).or_insert(new);
             race.count += group.count * other.count;
-            if (second.event, first.event) < (race.second.event, race.first.event) {
+            if new.key() < race.key() {
                 (race.first, race.second) = (first, second);
             }
         }

@@ -1,7 +1,7 @@
 //! The orders told by clocks are those of the definitions, on very many random traces.
 
 use deadheat_model::{AccessKind, Execution, Location};
-use deadheat_offline::threads::accesses::{History, Judged};
+use deadheat_offline::threads::accesses::{History, Judge};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::hb::Hb;
 use deadheat_offline::threads::partial_order::PartialOrder;
@@ -28,7 +28,7 @@ impl History for Notes {
 }
 
 fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, Clock)> {
-    let mut judged: Judged<P, _> = Judged::new(&trace.names, Notes::default());
+    let mut judged: Judge<P, _> = Judge::new(&trace.names, Notes::default());
     let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
     driver.feed(&trace.events, &mut judged).unwrap();
     judged.history.0

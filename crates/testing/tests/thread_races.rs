@@ -8,7 +8,7 @@ use deadheat_explain::Witnesses;
 use deadheat_model::{
     Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, ReadKind, Site, Strand,
 };
-use deadheat_offline::threads::accesses::{Finder, Judged};
+use deadheat_offline::threads::accesses::{Finder, Judge};
 use deadheat_offline::threads::dc::Dc;
 use deadheat_offline::threads::eraser::Eraser;
 use deadheat_offline::threads::exposure::Exposure;
@@ -188,7 +188,7 @@ fn wrong_in_any_list(trace: &Execution, found: &Findings, all: &BTreeSet<Pair>) 
     if let Some(race) = races().find(|race| !is_described(trace, race)) {
         return Some(format!("{race:?} is something else"));
     }
-    if !races().is_sorted_by_key(|race| (race.second.event, race.first.event)) {
+    if !races().is_sorted_by_key(Race::key) {
         return Some("the order of the list".to_string());
     }
     if !found.all_listed || !found.counted {
@@ -261,8 +261,8 @@ fn fed<E: ThreadEngine>(trace: &Execution, mut engine: E) -> E {
 /// What the two finders say, which methods ask only if there is much to compare.
 fn found_first<O: PartialOrder>(trace: &Execution) -> [BTreeSet<Location>; 2] {
     let names = &trace.names;
-    let epochs: Judged<O, _> = Judged::new(names, FastTrack::new(names.locations.len()));
-    let clocks: Judged<O, _> = Judged::new(names, VectorClocks::new(names));
+    let epochs: Judge<O, _> = Judge::new(names, FastTrack::new(names.locations.len()));
+    let clocks: Judge<O, _> = Judge::new(names, VectorClocks::new(names));
     [
         set(&fed(trace, epochs).history.suspects()),
         set(&fed(trace, clocks).history.suspects()),
@@ -394,7 +394,7 @@ fn what_methods_promise_holds_by_brute_force() {
         ]
         .map(|engine| analyze(engine, trace, true));
         let racy = Pairs::new(all_locations(trace), Listing::Pairs, usize::MAX);
-        let judged: Judged<Dc, _> = Judged::new(&trace.names, racy);
+        let judged: Judge<Dc, _> = Judge::new(&trace.names, racy);
         let unvindicated = fed(trace, judged).history.found(0).races;
         let unvindicated = unvindicated.iter().map(|found| pair(&found.race));
         let unvindicated: BTreeSet<Pair> = unvindicated.collect();
@@ -635,7 +635,7 @@ fn much_to_compare() -> Execution {
 fn finding_the_locations_first_changes_nothing() {
     fn at_once<O: PartialOrder>(trace: &Execution) -> String {
         let pairs = Pairs::new(all_locations(trace), Listing::Places, 1);
-        let judged: Judged<O, _> = Judged::new(&trace.names, pairs);
+        let judged: Judge<O, _> = Judge::new(&trace.names, pairs);
         let found = fed(trace, judged).history.found(0);
         assert!(!found.races.is_empty() && found.racy.len() < 100);
         let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
@@ -662,7 +662,7 @@ fn feeding_by_windows_is_feeding_at_once() {
     let trace = long_trace(70_000);
     let only = FixedBitSet::from_iter((0..40).filter(|x| x % 3 > 0));
     let judged = || {
-        Judged::<Hb, _>::new(
+        Judge::<Hb, _>::new(
             &trace.names,
             Pairs::new(only.clone(), Listing::Pairs, usize::MAX),
         )

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use deadheat_model::{Construct, Event, Execution, Findings, Names, Site};
 
 use crate::engine::{Engine, EngineError, Options, Progress, Worth};
-use crate::threads::accesses::{Finder, Judged};
+use crate::threads::accesses::{Finder, Judge};
 use crate::threads::exposure::Exposed;
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
@@ -76,8 +76,8 @@ pub fn predict(
 ) -> Result<Findings, Malformed> {
     // The locations that matter: at others, the order every correct reordering preserves orders all
     // conflicting accesses.
-    let mut must_order: Judged<MustOrder, _> =
-        Judged::new(names, FastTrack::new(names.locations.len()));
+    let mut must_order: Judge<MustOrder, _> =
+        Judge::new(names, FastTrack::new(names.locations.len()));
     let mut driver = Driver::new(names, Lowering::Preserved);
     feed_picked(
         events,

@@ -23,16 +23,16 @@ pub trait Finder: History {
 }
 
 /// Accesses judged under an order.
-pub struct Judged<O, H> {
+pub struct Judge<O, H> {
     order: O,
     /// The accesses so far.
     pub history: H,
 }
 
-impl<O: PartialOrder, H: History> Judged<O, H> {
+impl<O: PartialOrder, H: History> Judge<O, H> {
     /// Before the first event of a trace with these names.
-    pub fn new(names: &Names, history: H) -> Judged<O, H> {
-        Judged {
+    pub fn new(names: &Names, history: H) -> Judge<O, H> {
+        Judge {
             order: O::new(names),
             history,
         }
@@ -53,7 +53,7 @@ impl<O: PartialOrder, H: History> Judged<O, H> {
     }
 }
 
-impl<O: PartialOrder, H: History> ThreadEngine for Judged<O, H> {
+impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
     #[inline]
     fn read(&mut self, at: At, x: Location) {
         self.access(at, x, AccessKind::Read);

@@ -6,7 +6,7 @@
 use deadheat_model::{Findings, Names};
 
 use super::Lowering;
-use super::accesses::{Finder, Judged};
+use super::accesses::{Finder, Judge};
 use super::pairs::Pairs;
 use super::partial_order::PartialOrder;
 use crate::engine::{EngineError, Options};
@@ -45,7 +45,7 @@ pub(crate) fn by_order<O: PartialOrder, F: Finder>(
         Needs::Suspects => suspects.clone(),
     };
     if has_much_to_compare(survey) {
-        let mut judged: Judged<O, _> = Judged::new(survey.names, finder(survey.names));
+        let mut judged: Judge<O, _> = Judge::new(survey.names, finder(survey.names));
         survey.feed(lowering, &only, &mut judged)?;
         suspects.intersect_with(&judged.history.suspects());
     }
@@ -57,7 +57,7 @@ pub(crate) fn by_order<O: PartialOrder, F: Finder>(
         Needs::Suspects => suspects.clone(),
     };
     let pairs = Pairs::new(suspects, options.listing, most);
-    let mut judged: Judged<O, _> = Judged::new(survey.names, pairs);
+    let mut judged: Judge<O, _> = Judge::new(survey.names, pairs);
     survey.feed(lowering, &only, &mut judged)?;
     Ok(judged.history.found(survey.count))
 }
