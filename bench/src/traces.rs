@@ -38,7 +38,8 @@ impl Pass {
     fn all() -> impl Iterator<Item = Pass> {
         // Those for threads: a trace of this length is beyond the yardstick.
         let engines = ENGINES
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|engine| engine.worth != Worth::Exact);
         let engines = engines.map(Pass::Engine);
         let first = [Pass::Decoding, Pass::Reading].into_iter();

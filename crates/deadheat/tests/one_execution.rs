@@ -36,7 +36,7 @@ fn difference(execution: &Execution, file: &Path) -> Option<String> {
     trace::save(file, execution).unwrap();
     let read = trace::open(file).unwrap().read_all().unwrap();
     let fits = |engine: &Engine| engine.check(execution).is_ok();
-    for engine in ENGINES.into_iter().filter(|engine| fits(engine)) {
+    for engine in ENGINES.iter().filter(|engine| fits(engine)) {
         let at_once = named(execution, &engine.check(execution).unwrap());
         let recorded = named(&read, &engine.check(&read).unwrap());
         if at_once != recorded {

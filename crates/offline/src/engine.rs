@@ -13,22 +13,22 @@ use thiserror::Error;
 
 use crate::m2::decide::Budget;
 use crate::survey::{Recording, Survey};
-use crate::threads::{Malformed, dc, eraser, fasttrack, hb, shb, wcp};
+use crate::threads::{self, Malformed, hb};
 use crate::{esp_bags, graph, m2, replay, zipper};
 
 /// Every engine: the one to be preferred first, among those that can order what a program uses.
-pub static ENGINES: [&Engine; 12] = [
+pub static ENGINES: &[&Engine] = &[
     &replay::spd3::ENGINE,
     &esp_bags::ENGINE,
     &replay::drdp::ENGINE,
     &zipper::ENGINE,
-    &hb::ENGINE,
-    &fasttrack::ENGINE,
-    &shb::ENGINE,
-    &wcp::ENGINE,
-    &dc::ENGINE,
+    &threads::hb::ENGINE,
+    &threads::fasttrack::ENGINE,
+    &threads::shb::ENGINE,
+    &threads::wcp::ENGINE,
+    &threads::dc::ENGINE,
     &m2::ENGINE,
-    &eraser::ENGINE,
+    &threads::eraser::ENGINE,
     &graph::ENGINE,
 ];
 
@@ -121,7 +121,7 @@ impl Options {
 impl Engine {
     /// The engine of a name.
     pub fn named(name: &str) -> Option<&'static Engine> {
-        ENGINES.into_iter().find(|engine| engine.name == name)
+        ENGINES.iter().copied().find(|engine| engine.name == name)
     }
 
     /// Whether it knows what a construct orders.

@@ -591,7 +591,7 @@ fn a_trace_on_disk_is_judged_as_one_in_memory() {
         deadheat_trace::save(&path, &trace).unwrap();
         let source = deadheat_trace::open(&path).unwrap();
         let all_pairs = number % 2 == 1;
-        for engine in ENGINES.into_iter().filter(|engine| !engine.in_memory) {
+        for engine in ENGINES.iter().filter(|engine| !engine.in_memory) {
             let on_disk = engine.ask(Recording::OnDisk(&source), &options(all_pairs));
             let in_memory = analyze(engine, &trace, all_pairs);
             let name = engine.name;
