@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use deadheat_model::Trace;
+use deadheat_model::Execution;
 use deadheat_trace::TraceError;
 use deadheat_trace::text::{TextFormat, TextReader, TextWriter};
 
@@ -21,8 +21,13 @@ pub fn read_text_twice(format: TextFormat, text: &[u8]) {
         .expect("events that were read can be written");
     writer.finish().expect("memory is writable");
     let again = read_text(format, &written).expect("what was written can be read");
-    let words =
-        |trace: &Execution| -> Vec<_> { trace.events.iter().map(deadheat_model::words::word).collect() };
+    let words = |trace: &Execution| -> Vec<_> {
+        trace
+            .events
+            .iter()
+            .map(deadheat_model::words::word)
+            .collect()
+    };
     assert_eq!(words(&again), words(&trace));
 }
 
