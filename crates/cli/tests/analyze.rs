@@ -767,3 +767,37 @@ fn what_cannot_be_verified_is_bad_input() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot read `no-such-report.json`"));
 }
+
+/// Of a recording that broke off, what is left is judged, and said to be no more than that.
+#[test]
+fn a_recording_that_broke_off_is_never_called_complete() {
+    let (_folder, path) = folder();
+    let lines: String = (0..200_000)
+        .map(|n| format!("T{}|w(x{})|{}\n", n % 2, n % 7 + 7 * (n % 2), n % 3))
+        .collect();
+    let text = trace_of(&path, "long.std", &lines);
+    let whole = path.join("whole.dht").display().to_string();
+    assert_eq!(status(&["convert", &text, &whole]), Some(0));
+    let report = &reports(&[&whole])[0];
+    assert_eq!(report["complete"], true);
+    assert_eq!(report.get("damage"), None);
+    let bytes = fs::read(&whole).unwrap();
+    let cut = path.join("cut.dht");
+    fs::write(&cut, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    let report = &reports(&[&cut.display().to_string()])[0];
+    assert_eq!(report["complete"], false);
+    assert!(report["damage"].is_string());
+    let sentence = report["guarantee"].as_str().unwrap();
+    assert!(
+        sentence.contains("what is left of the recording"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn accesses_may_be_spelt_as_other_tools_do() {
+    let (_folder, path) = folder();
+    let trace = trace_of(&path, "spelt.std", "T1|wr(x)|1\nT2|rd(x)|2\n");
+    let report = &reports(&[&trace])[0];
+    assert_eq!(report["races"][0]["kind"], "write-read");
+}

@@ -79,7 +79,13 @@ pub fn analyze(
     if is_empty(recording)? {
         return Err(AnalyzeError::Empty);
     }
-    judge(recording, execution.as_ref(), options, watch)
+    let mut analysis = judge(recording, execution.as_ref(), options, watch)?;
+    if let Some(damage) = source.damage() {
+        for report in &mut analysis.reports {
+            report.leave_out(damage.to_string());
+        }
+    }
+    Ok(analysis)
 }
 
 fn is_empty(recording: Recording) -> Result<bool, TraceError> {

@@ -37,6 +37,9 @@ pub struct AnalyzeReport {
     pub counts_exact: bool,
     /// How long it took.
     pub seconds: f64,
+    /// What of the recording is lost, if something is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
     /// What the races are worth.
     #[serde(skip)]
     pub worth: Worth,
@@ -106,6 +109,13 @@ pub struct AboutTrace<'t> {
 }
 
 impl AnalyzeReport {
+    /// Part of the recording is lost: nothing is known about the whole of it.
+    pub fn leave_out(&mut self, damage: String) {
+        self.complete = false;
+        self.guarantee += &format!("; this is about what is left of the recording: {damage}");
+        self.damage = Some(damage);
+    }
+
     /// Whether what it lists are races, not mere suspicions.
     pub fn is_race(&self) -> bool {
         self.worth != Worth::Suspects
@@ -144,6 +154,7 @@ impl AnalyzeReport {
             variables: rest.racy.len() as u64,
             counts_exact: rest.counted,
             seconds,
+            damage: None,
             worth: engine.worth,
         };
         report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);

@@ -87,6 +87,12 @@ impl Builder {
 
 #[inline]
 fn find(text: &[u8]) -> Result<&'static Word, LineProblem> {
+    // Some tools spell accesses longer.
+    let text = match text {
+        b"rd" => b"r",
+        b"wr" => b"w",
+        text => text,
+    };
     let word = WORDS.iter().find(|word| word.word.as_bytes() == text);
     word.ok_or_else(|| LineProblem::UnknownWord {
         word: excerpt(text),
