@@ -50,7 +50,7 @@ pub struct Survey<'a> {
     pub count: u64,
     /// Whether it has orders that another schedule could have made otherwise, besides those of locks.
     pub kept_orders: bool,
-    /// One bit for the code of each operation that occurs.
+    /// One bit for the code of each operation that occurs, plain accesses excepted.
     operations: u64,
     /// Told how far an engine has got.
     pub progress: Progress<'a>,
@@ -94,13 +94,10 @@ impl<'a> Survey<'a> {
             }
         };
         let keep = memory.capacity() > 0;
-        let (mut count, mut operations) = (0, 0);
+        let mut count = 0;
         events.each(|window, done| {
             count += window.len() as u64;
             progress((done * 1000.0) as u64, u64::from(PASSES) * 1000);
-            for event in window {
-                operations |= 1 << event.to_parts().0;
-            }
             if keep {
                 memory.extend_from_slice(window);
             }
@@ -115,7 +112,7 @@ impl<'a> Survey<'a> {
             exposed: exposure.finish(),
             count,
             kept_orders: driver.keeps_orders_of_the_schedule(),
-            operations,
+            operations: driver.operations(),
             progress,
             passed: 1,
         })

@@ -55,6 +55,8 @@ pub struct Driver<'a> {
     locks: Vec<Holding>,
     synchronisation: Synchronisation,
     tasks: Tasks,
+    /// One bit for the code of each operation that occurred, plain accesses excepted.
+    operations: u64,
 }
 
 impl<'a> Driver<'a> {
@@ -68,6 +70,7 @@ impl<'a> Driver<'a> {
             locks: vec![FREE; names.lock_count()],
             synchronisation: Synchronisation::new(names),
             tasks: Tasks::default(),
+            operations: 0,
         }
     }
 
@@ -75,6 +78,11 @@ impl<'a> Driver<'a> {
     /// made otherwise. What is then said not to be possible may be possible.
     pub fn keeps_orders_of_the_schedule(&self) -> bool {
         self.synchronisation.orders_of_the_schedule()
+    }
+
+    /// One bit for the code of each operation that occurred, plain accesses excepted.
+    pub fn operations(&self) -> u64 {
+        self.operations
     }
 
     /// Tells the engine the next events of the trace.
@@ -118,6 +126,7 @@ impl<'a> Driver<'a> {
                 }
                 continue;
             }
+            self.operations |= 1 << event.to_parts().0;
             match event.op() {
                 Op::Acquire(lock) => self.acquire(at, lock, engine)?,
                 Op::Release(lock) => self.release(at, lock, engine)?,
