@@ -8,6 +8,7 @@ mod explain;
 mod files;
 mod output;
 mod progress;
+mod record;
 mod run;
 mod stats;
 mod status;
@@ -47,6 +48,7 @@ enum Command {
     #[command(name = "c++")]
     Cxx(cc::Arguments),
     Run(run::Arguments),
+    Record(record::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +66,10 @@ fn main() -> ExitCode {
         Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),
         Command::Run(run) => match run::run(&run, quiet) {
+            Ok(status) => return ExitCode::from(status),
+            Err(failure) => or_bad(Err(failure)),
+        },
+        Command::Record(record) => match record::run(&record, quiet) {
             Ok(status) => return ExitCode::from(status),
             Err(failure) => or_bad(Err(failure)),
         },

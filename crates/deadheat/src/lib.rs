@@ -1,7 +1,8 @@
 //! deadheat as a library: one call a command.
 //!
 //! [`check()`] judges a `.tp` program, [`analyze()`] a recorded execution by one engine or several,
-//! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a trace. Each gives a
+//! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a
+//! trace, [`run()`] checks a C or C++ program while it runs and [`record()`] writes down what it does. Each gives a
 //! report that serialises to the command's JSON and renders as its text. [`Step`]s tell how far a long
 //! call has got.
 //!
@@ -32,6 +33,7 @@ mod choices;
 mod drawing;
 mod engines;
 mod explain;
+mod record;
 mod run;
 mod stats;
 mod verify;
@@ -49,6 +51,7 @@ pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
 pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
+pub use record::{RecordError, RecordOptions, Recording, record};
 pub use run::{Ran, RunError, RunOptions, run};
 pub use stats::stats;
 pub use verify::{MAX_REPORT_BYTES, VerifyError, verify};

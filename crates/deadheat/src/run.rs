@@ -82,6 +82,7 @@ pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunE
         program: options.program.clone(),
         arguments: options.arguments.clone(),
         environment: Vec::new(),
+        room: None,
     };
     let mut live = Live::default();
     let mut meanwhile = |path: &Path| live.show_new(path, &suppressions, show);

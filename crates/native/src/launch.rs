@@ -24,6 +24,8 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Further variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// The directory for the files that it leaves, until they have been read; that for temporary ones if none is given.
+    pub room: Option<PathBuf>,
 }
 
 /// How it went.
@@ -77,9 +79,10 @@ pub fn launch(
 ) -> Result<Outcome, LaunchError> {
     let directory = tempfile::Builder::new()
         .prefix("deadheat-")
-        .tempdir()
-        .map_err(LaunchError::Room)?;
-    let path = directory.path().join("findings");
+        .tempdir_in(launch.room.clone().unwrap_or_else(std::env::temp_dir))
+        .and_then(|directory| Ok((directory.path().canonicalize()?, directory)));
+    let (path, directory) = directory.map_err(LaunchError::Room)?;
+    let path = path.join("findings");
     pass_signals_on();
     let mut command = Command::new(&launch.program);
     command

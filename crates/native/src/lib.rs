@@ -3,6 +3,7 @@
 //!
 //! - [`compile`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
 //! - [`launch`] runs a program so built and gives back how it ended and the files it left.
+//! - [`write_trace`] makes a trace of what a program has recorded.
 //! - [`Findings`] reads those files; [`Survey`] gives addresses their functions, files, lines and
 //!   variables, groups what is the same and leaves out what a [`Suppressions`] file names.
 
@@ -10,6 +11,7 @@ mod arguments;
 mod driver;
 mod findings;
 mod launch;
+mod recording;
 mod runtime;
 mod suppressions;
 mod survey;
@@ -21,6 +23,7 @@ pub use findings::{
     Access, End, Findings, FindingsError, Lock, Memory, Process, Race, Thread, findings_files,
 };
 pub use launch::{Launch, LaunchError, Outcome, launch};
+pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, Place, Survey};

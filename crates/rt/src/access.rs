@@ -17,6 +17,7 @@ use crate::findings::RacyAccess;
 use crate::memo::Code;
 use crate::origin::Origin;
 pub use crate::origin::What;
+use crate::recording;
 use crate::shadow::Shadow;
 use crate::thread::{Entered, Local, Pause, ROOT, Thread, enter, local};
 use crate::world::world;
@@ -145,6 +146,9 @@ fn slow(address: usize, code: Code, pc: usize) {
 #[cold]
 #[inline(never)]
 fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
+    if recording::on() {
+        return recording::access(address, size, write, pc);
+    }
     let thread = local().thread.get();
     if !thread.is_null() {
         // SAFETY: the running thread's own.
@@ -179,6 +183,12 @@ fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
 
 /// An access to any number of bytes.
 pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
+    if recording::on() {
+        if size > 0 {
+            recording::range(address, size, kind.write, pc);
+        }
+        return;
+    }
     let local = local();
     let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
     if size == 0 || idle || local.dead.get() || local.depth.get() != 0 {

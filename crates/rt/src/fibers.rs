@@ -2,6 +2,7 @@
 
 use deadheat_order::Clock;
 
+use crate::recording::{self, Record};
 use crate::thread::{Thread, enter, local};
 use crate::threads;
 use crate::world::world;
@@ -41,7 +42,9 @@ pub fn switch(fiber: usize, ordered: bool) {
     }
     let Some(entered) = enter() else { return };
     let mut clock = Clock::default();
-    if ordered {
+    if ordered && recording::on() {
+        entered.thread().record(Record::ReleaseMore, fiber, 0);
+    } else if ordered {
         entered
             .thread()
             .ticks(|line| clock.copy_from(line.publish()));
@@ -49,6 +52,9 @@ pub fn switch(fiber: usize, ordered: bool) {
     drop(entered);
     undisturbed(|| Thread::switch(next));
     if let Some(entered) = enter() {
+        if ordered && recording::on() {
+            entered.thread().record(Record::Acquire, fiber, 0);
+        }
         entered.thread().line.learn(&clock);
     }
 }

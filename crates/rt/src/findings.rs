@@ -45,6 +45,8 @@ unsafe impl Sync for Findings {}
 struct Inner {
     path: Option<Vec<u8>>,
     file: Option<i32>,
+    /// The path of the file, once it is open.
+    own: Option<Vec<u8>>,
     forked: bool,
     /// How often each race was seen, in the order of their numbers (from 1).
     counts: Vec<u64>,
@@ -97,6 +99,22 @@ impl Findings {
     /// The process ends, or becomes another program.
     pub fn end(&self, how: &str, status: Option<i32>) {
         self.with(|inner| inner.end(how, status));
+    }
+
+    /// The path of this process's file, which is made if need be.
+    pub fn own_path(&self) -> Option<Vec<u8>> {
+        self.with(|inner| {
+            inner.open();
+            inner.own.clone()
+        })
+    }
+
+    /// Tells of the modules that have not been told of.
+    pub fn tell_modules(&self) {
+        self.with(|inner| {
+            inner.open();
+            inner.write_new_modules();
+        });
     }
 
     /// In a forked child: a file of its own, once there is something to write.
@@ -231,6 +249,10 @@ impl Inner {
         {
             return;
         }
+        self.write_new_modules();
+    }
+
+    fn write_new_modules(&mut self) {
         let mut line = std::mem::take(&mut self.line);
         let file = self.file;
         self.modules.update(|module| {
@@ -273,8 +295,10 @@ impl Inner {
                 name.extend(crate::line::digits(attempt, &mut [0; 20]));
             }
             name.push(0);
-            self.file = os::open(&name, flags).map(high);
+            self.file = os::open(&name, flags).map(os::high);
             if self.file.is_some() {
+                name.pop();
+                self.own = Some(name);
                 break;
             }
         }
@@ -336,19 +360,6 @@ impl Inner {
         line.raw(" found; run it as `deadheat run -- PROGRAM` to see ");
         line.raw(if count == 1 { "it\n" } else { "them\n" });
         line.flush(Some(2));
-    }
-}
-
-/// Moves a file to a high number, out of the way of programs that count on low ones.
-fn high(file: i32) -> i32 {
-    let arguments = [file as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0];
-    // SAFETY: the runtime's own file.
-    match unsafe { os::call(libc::SYS_fcntl, arguments) } {
-        moved if moved >= 0 => {
-            os::close(file);
-            moved as i32
-        }
-        _ => file,
     }
 }
 

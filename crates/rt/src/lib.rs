@@ -14,6 +14,9 @@
 //! The way of synchronisation: a lock or an atomic variable has a channel (`sync`), found by its address, which
 //! carries the clocks of `deadheat_online::timeline` from thread to thread.
 //!
+//! A process may be recorded instead of checked (`recording`): then hooks and interposed functions write down what the
+//! program does, and nothing else of the above happens.
+//!
 //! What is found goes to a file at once (`findings`, and `findings.md` for its format).
 //!
 //! The runtime is a guest. It uses no allocator but its own (`allocator`), no lock that the program can hold, and
@@ -46,6 +49,7 @@ mod memo;
 mod modules;
 mod origin;
 mod os;
+mod recording;
 mod shadow;
 mod signals;
 mod sync;

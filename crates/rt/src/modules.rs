@@ -161,6 +161,17 @@ pub enum Region {
     Unknown,
 }
 
+/// The first thread's stack, as far as it has grown.
+pub fn first_stack() -> Option<(usize, usize)> {
+    let mut found = None;
+    maps(&read_maps(), |start, end, name, _| {
+        if name == b"[stack]" {
+            found = Some((start, end));
+        }
+    });
+    found
+}
+
 /// What an address belongs to, and where that begins.
 pub fn region(address: usize) -> (Region, usize) {
     let mut found = (Region::Unknown, address);

@@ -140,6 +140,53 @@ pub fn close(file: i32) {
     unsafe { call(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
 }
 
+/// Moves a file to a high number, out of the way of programs that count on low ones.
+pub fn high(file: i32) -> i32 {
+    let arguments = [file as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0];
+    // SAFETY: the runtime's own file.
+    match unsafe { call(libc::SYS_fcntl, arguments) } {
+        moved if moved >= 0 => {
+            close(file);
+            moved as i32
+        }
+        _ => file,
+    }
+}
+
+/// Makes sure that a piece of a file exists on disk, all zero if it is new. None: there is no room.
+pub fn allocate(file: i32, offset: u64, bytes: usize) -> Option<()> {
+    let arguments = [file as usize, 0, offset as usize, bytes, 0, 0];
+    // SAFETY: takes numbers.
+    let result = unsafe { call(libc::SYS_fallocate, arguments) };
+    if result != -libc::EOPNOTSUPP as isize {
+        return (result == 0).then_some(());
+    }
+    let zeros = [0u8; 4096];
+    (0..bytes).step_by(zeros.len()).try_for_each(|at| {
+        let length = zeros.len().min(bytes - at);
+        let place = offset as usize + at;
+        let arguments = [file as usize, zeros.as_ptr() as usize, length, place, 0, 0];
+        // SAFETY: the kernel reads the zeros.
+        (unsafe { call(libc::SYS_pwrite64, arguments) } == length as isize).then_some(())
+    })
+}
+
+/// A piece of a file as memory: what is written there is in the file at once.
+pub fn map_file(file: i32, offset: u64, bytes: usize) -> Option<usize> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED;
+    let arguments = [
+        0,
+        bytes,
+        protection as usize,
+        flags as usize,
+        file as usize,
+        offset as usize,
+    ];
+    // SAFETY: a new mapping, at a place the kernel chooses.
+    usize::try_from(unsafe { call(libc::SYS_mmap, arguments) }).ok()
+}
+
 /// Lets others run.
 pub fn yield_now() {
     // SAFETY: takes no arguments.

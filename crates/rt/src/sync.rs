@@ -14,6 +14,7 @@ use deadheat_online::timeline::Channel;
 use rustc_hash::FxHashMap;
 
 use crate::os::{self, Spin, SpinGuard};
+use crate::recording::{self, Record};
 use crate::shadow::ADDRESS_BITS;
 use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
@@ -250,7 +251,10 @@ pub fn entered() -> Option<Entered> {
 }
 
 /// What was released at an address happens before what the thread does from now on.
-pub fn acquire(address: usize) {
+pub fn acquire(address: usize, pc: usize) {
+    if recording::on() {
+        return recording::synchronise(Record::Acquire, address, pc, 0);
+    }
     if let Some(entered) = entered()
         && let Some(place) = world().channels.find(address)
     {
@@ -259,7 +263,10 @@ pub fn acquire(address: usize) {
 }
 
 /// What the thread has done happens before what others do after they acquire at this address.
-pub fn release(address: usize) {
+pub fn release(address: usize, pc: usize) {
+    if recording::on() {
+        return recording::synchronise(Record::Release, address, pc, 0);
+    }
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
         entered.thread().ticks(|line| channel.release(line));
@@ -267,28 +274,56 @@ pub fn release(address: usize) {
 }
 
 /// As [`release`], besides what others have released there.
-pub fn release_more(address: usize) {
+pub fn release_more(address: usize, pc: usize) {
+    if recording::on() {
+        return recording::synchronise(Record::ReleaseMore, address, pc, 0);
+    }
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
         entered.thread().ticks(|line| channel.release_more(line));
     }
 }
 
+/// A token is taken from a semaphore.
+pub fn take(semaphore: usize, pc: usize) {
+    match recording::on() {
+        true => recording::synchronise(Record::Take, semaphore, pc, 0),
+        false => acquire(semaphore, pc),
+    }
+}
+
+/// A token is about to be given to a semaphore.
+pub fn give(semaphore: usize, pc: usize) {
+    match recording::on() {
+        true => recording::synchronise(Record::Give, semaphore, pc, 0),
+        false => release_more(semaphore, pc),
+    }
+}
+
 /// The memory of a lock is used for something else.
-pub fn destroy(address: usize) {
+pub fn destroy(address: usize, pc: usize) {
+    if recording::on() {
+        return recording::synchronise(Record::Destroy, address, pc, 0);
+    }
     if let Some(_entered) = enter() {
         world().channels.clear(address, address + 1);
     }
 }
 
-/// A lock is taken.
-pub fn hold(address: usize, write: bool) {
+/// A lock is taken. Who writes comes after all that readers have released, at an address of their own.
+pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
     if let Some(entered) = enter() {
         let thread = entered.thread();
-        if !world().off()
-            && let Some(place) = world().channels.find(address)
-        {
-            place.lock().acquire(&mut thread.line);
+        if recording::on() {
+            if !world().off() {
+                thread.record(Record::Lock, address, recording::code(pc, u64::from(write)));
+            }
+        } else if !world().off() {
+            for released in readers.filter(|_| write).into_iter().chain([address]) {
+                if let Some(place) = world().channels.find(released) {
+                    place.lock().acquire(&mut thread.line);
+                }
+            }
         }
         thread.held.push(crate::thread::Held { address, write });
         thread.locks_changed();
@@ -296,7 +331,7 @@ pub fn hold(address: usize, write: bool) {
 }
 
 /// A lock is about to be given back. A writer's channel is its alone; readers add to theirs.
-pub fn unhold(address: usize, readers: Option<usize>) {
+pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
     if let Some(entered) = enter() {
         let thread = entered.thread();
         let place = thread.held.iter().rposition(|held| held.address == address);
@@ -305,8 +340,16 @@ pub fn unhold(address: usize, readers: Option<usize>) {
             thread.held.remove(place);
             thread.locks_changed();
         }
-        if !world().off() {
-            unlock(thread, address, if write { None } else { readers });
+        if world().off() {
+            return;
+        }
+        match recording::on() {
+            true => thread.record(
+                Record::Unlock,
+                address,
+                recording::code(pc, u64::from(write)),
+            ),
+            false => unlock(thread, address, if write { None } else { readers }),
         }
     }
 }
@@ -319,10 +362,10 @@ pub fn abandon(thread: &mut Thread) {
     }
 }
 
-/// A thread arrives at a barrier: the address of the channel by which this round's threads meet.
+/// A thread arrives at a barrier: the number of this round, and the address of the channel by which its threads meet.
 ///
 /// Those of the next round may arrive before all of this one have left: rounds take turns with two channels.
-pub fn arrive(barrier: usize) -> Option<usize> {
+pub fn arrive(barrier: usize, pc: usize) -> Option<(u64, usize)> {
     let entered = entered()?;
     let thread = entered.thread();
     world().channels.barriers(|barriers| {
@@ -333,13 +376,25 @@ pub fn arrive(barrier: usize) -> Option<usize> {
         };
         *arrived += 1;
         let address = barrier + 1 + (round % 2) as usize;
+        if recording::on() {
+            thread.record(Record::Arrive, barrier, recording::code(pc, round & 0xffff));
+            return Some((round, address));
+        }
         let mut channel = world().channels.get(address).lock();
         match first {
             true => thread.ticks(|line| channel.release(line)),
             false => thread.ticks(|line| channel.release_more(line)),
         }
-        Some(address)
+        Some((round, address))
     })
+}
+
+/// A thread leaves a round of a barrier.
+pub fn leave(barrier: usize, (round, address): (u64, usize), pc: usize) {
+    match recording::on() {
+        true => recording::synchronise(Record::Leave, barrier, pc, round & 0xffff),
+        false => acquire(address, pc),
+    }
 }
 
 /// A barrier for so many threads begins.
@@ -352,7 +407,10 @@ pub fn begin_barrier(barrier: usize, count: u64) {
 }
 
 /// A barrier ends.
-pub fn end_barrier(barrier: usize) {
+pub fn end_barrier(barrier: usize, pc: usize) {
+    if recording::on() {
+        recording::synchronise(Record::Destroy, barrier, pc, 0);
+    }
     if let Some(_entered) = enter() {
         world()
             .channels

@@ -19,6 +19,7 @@ use crate::histories::Room;
 use crate::memo::Memo;
 use crate::origin::Stack;
 use crate::os::{self, Spin, SpinGuard};
+use crate::recording::{self, Tape};
 use crate::world::{World, world};
 
 /// What every access needs.
@@ -117,6 +118,7 @@ pub struct Thread {
     pub stack: (usize, usize),
     next: *mut Thread,
     pub signals: crate::signals::Waiting,
+    pub tape: Tape,
 }
 
 /// Threads that live, in a list.
@@ -149,8 +151,8 @@ impl Thread {
         let frames_bytes = stack_size.clamp(1 << 16, 1 << 32).next_multiple_of(4096);
         let frames = os::reserve_or_die(frames_bytes) as *mut Frame;
         let size = std::alloc::Layout::new::<Thread>();
-        // SAFETY: the layout is not empty. All fields are written before the box is made; arrays of zeros
-        // are valid for the caches.
+        // SAFETY: the layout is not empty. All fields are written before the box is made; zeros are valid for
+        // the caches and the tape.
         unsafe {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
             (&raw mut (*thread).line).write(line);
@@ -265,6 +267,7 @@ impl Thread {
         // SAFETY: the caller's promise.
         unsafe {
             os::unmap((*thread).frames as usize, (*thread).frames_bytes);
+            (*thread).tape.close();
             std::ptr::drop_in_place(&raw mut (*thread).line);
             std::ptr::drop_in_place(&raw mut (*thread).held);
             os::unmap(thread as usize, size_of::<Thread>());
@@ -307,7 +310,7 @@ impl Thread {
     /// Sets whether accesses are looked at.
     #[inline]
     pub fn refresh(&self) {
-        let off = world().off() || self.ignore[0] + self.ignore[1] > 0;
+        let off = world().off() || recording::on() || self.ignore[0] + self.ignore[1] > 0;
         // SAFETY: the local lives as long as the thread; a word written at once.
         if let Some(local) = unsafe { self.local.load(Ordering::Relaxed).as_ref() } {
             local.key.set(if off { 0 } else { self.key() });
@@ -390,7 +393,10 @@ impl Thread {
     /// The call stack of code at an address in the running function.
     #[inline]
     pub fn stack_at(&self, code: usize) -> Stack {
-        Stack::new(self.chain(), code)
+        match recording::on() {
+            true => Stack::default(),
+            false => Stack::new(self.chain(), code),
+        }
     }
 }
 

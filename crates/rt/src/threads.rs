@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 
 use crate::origin::Stack;
 use crate::os::Spin;
+use crate::recording::{self, Record};
 use crate::thread::{
     Entered, Thread, enter, keep_only_this, local, pause, refresh_all, threads_before_fork,
 };
@@ -215,7 +216,9 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
     let world = world();
     let creator = entered.thread();
     let stack = creator.stack_at(code);
-    world.alone.store(false, Ordering::Relaxed);
+    if world.alone.swap(false, Ordering::Relaxed) && recording::on() {
+        recording::first_create(creator);
+    }
     let mut clock = Clock::default();
     creator.ticks(|line| clock.copy_from(line.publish()));
     creator.refresh();
@@ -223,6 +226,9 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
     let (id, line) = world
         .threads
         .with(|inner| inner.add(Some(id), stack, &clock));
+    if recording::on() {
+        creator.record(Record::Create, id as usize, recording::code(code, 0));
+    }
     Thread::new(id, line, stack_size)
 }
 
@@ -258,7 +264,10 @@ pub fn fiber_ends(_entered: &Entered, fiber: *mut Thread) {
 pub fn begin(thread: *mut Thread, handle: usize) {
     // SAFETY: the running thread's own.
     let id = unsafe { (*thread).id };
-    let _entered = enter();
+    let entered = enter();
+    if let Some(entered) = entered.as_ref().filter(|_| recording::on()) {
+        entered.thread().record(Record::Begin, 1, 0);
+    }
     world().threads.with(|inner| {
         let detached = inner
             .handles
@@ -300,6 +309,10 @@ pub fn begin_unknown() {
         refresh_all();
     }
     Thread::begin(thread);
+    if recording::on() {
+        // SAFETY: the running thread's own.
+        unsafe { (*thread).record(Record::Begin, 0, 0) };
+    }
     #[cfg(feature = "interpose")]
     crate::interpose::threads::watch_end();
 }
@@ -323,7 +336,9 @@ fn stack_limit() -> usize {
 /// The running thread ends.
 pub fn end(entered: Entered) {
     let thread = entered.thread();
-    if !world().off() {
+    if recording::on() {
+        thread.record(Record::End, 0, 0);
+    } else if !world().off() {
         crate::sync::abandon(thread);
     }
     let (id, slot) = (thread.id, thread.line.slot());
@@ -355,13 +370,18 @@ pub fn end(entered: Entered) {
 }
 
 /// The running thread has waited for the end of another.
-pub fn joined(entered: &Entered, handle: usize, id: u32) {
+pub fn joined(entered: &Entered, handle: usize, id: u32, pc: usize) {
     let end = world()
         .threads
         .with(|inner| match inner.handles.get(&handle) {
             Some(found) if found.id == id => inner.handles.remove(&handle)?.end,
             _ => None,
         });
+    if recording::on() {
+        entered
+            .thread()
+            .record(Record::Join, id as usize, recording::code(pc, 0));
+    }
     if let Some(clock) = end {
         entered.thread().line.learn(&clock);
     }
@@ -413,6 +433,10 @@ pub fn created(handle: usize, id: u32, detached: bool) {
 
 /// If the running thread is the only one and knows everything, it need not be looked at.
 fn alone_again(entered: &Entered) {
+    // What only a lock has ordered may come in another order, for those who predict.
+    if recording::on() {
+        return;
+    }
     let clock = entered.thread().line.clock();
     let alone = world()
         .threads
@@ -451,6 +475,8 @@ pub fn only_this() {
         inner.knows_all(this.line.clock())
     });
     keep_only_this();
+    // A recording of this process begins anew.
+    let alone = alone || recording::on();
     world().alone.store(alone, Ordering::Relaxed);
     this.refresh();
 }

@@ -10,6 +10,7 @@ use crate::heap::Blocks;
 use crate::histories::Histories;
 use crate::origin;
 use crate::os;
+use crate::recording::{self, Spool};
 use crate::shadow::Shadow;
 use crate::sync::Channels;
 use crate::threads::Threads;
@@ -26,6 +27,8 @@ pub struct World {
     pub threads: Threads,
     pub blocks: Blocks,
     pub findings: Findings,
+    /// Where a recording goes, in a process that is recorded.
+    pub spool: Option<Spool>,
     /// One thread lives, and it knows all that others have done: what it does happens before all that
     /// is still to come, and need not be looked at.
     pub alone: AtomicBool,
@@ -93,6 +96,19 @@ impl World {
             return false;
         };
         os::ask_for_barriers();
+        let findings = Findings::new(environment.get("DEADHEAT_REPORT"));
+        let record = environment.get("DEADHEAT_MODE") == Some(b"record");
+        let limit = environment
+            .number("DEADHEAT_TAPE_LIMIT")
+            .unwrap_or(u64::MAX);
+        let spool = record.then(|| recording::spool(&findings, limit)).flatten();
+        if record && spool.is_none() {
+            os::write_all(
+                2,
+                b"deadheat: no file can be made for the recording: running unrecorded\n",
+            );
+            return false;
+        }
         let world = World {
             shadow,
             histories: Histories::new(),
@@ -102,7 +118,8 @@ impl World {
             channels,
             threads: Threads::new(),
             blocks,
-            findings: Findings::new(environment.get("DEADHEAT_REPORT")),
+            findings,
+            spool,
             alone: AtomicBool::new(true),
             dropped: AtomicU64::new(0),
         };
@@ -197,6 +214,10 @@ impl Environment {
         }
         pointers.push(0);
         pointers
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        std::str::from_utf8(self.get(name)?).ok()?.parse().ok()
     }
 
     fn get(&self, name: &str) -> Option<&[u8]> {

@@ -6,11 +6,11 @@ use super::export;
 use crate::sync;
 use crate::thread::{enter, local};
 
-extern "C" fn acquire(address: usize) {
-    sync::acquire(address)
+extern "C" fn acquire(address: usize, pc: usize) {
+    sync::acquire(address, pc)
 }
-extern "C" fn release(address: usize) {
-    sync::release_more(address)
+extern "C" fn release(address: usize, pc: usize) {
+    sync::release_more(address, pc)
 }
 
 const READ_LOCK: u32 = 1 << 3;
@@ -18,22 +18,19 @@ const TRY_FAILED: u32 = 1 << 5;
 
 extern "C" fn mutex_create(_address: usize, _flags: u32) {}
 extern "C" fn mutex_destroy(address: usize, _flags: u32) {
-    sync::destroy(address)
+    sync::destroy(address, 0)
 }
 extern "C" fn mutex_pre_lock(_address: usize, _flags: u32) {}
 
 extern "C" fn mutex_post_lock(address: usize, flags: u32, _recursion: i32) {
     if flags & TRY_FAILED == 0 {
         let write = flags & READ_LOCK == 0;
-        if write {
-            sync::acquire(address + 1);
-        }
-        sync::hold(address, write);
+        sync::hold(address, write, Some(address + 1), 0);
     }
 }
 
 extern "C" fn mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
-    sync::unhold(address, Some(address + 1));
+    sync::unhold(address, Some(address + 1), 0);
     0
 }
 
@@ -86,14 +83,14 @@ extern "C" fn ignore_end() {
 }
 
 extern "C" fn happens_before(_file: *const c_char, _line: i32, address: usize) {
-    sync::release_more(address)
+    sync::release_more(address, 0)
 }
 extern "C" fn happens_after(_file: *const c_char, _line: i32, address: usize) {
-    sync::acquire(address)
+    sync::acquire(address, 0)
 }
 extern "C" fn lock_create(_file: *const c_char, _line: i32, _address: usize) {}
 extern "C" fn lock_destroy(_file: *const c_char, _line: i32, address: usize) {
-    sync::destroy(address)
+    sync::destroy(address, 0)
 }
 
 extern "C" fn lock_acquired(_file: *const c_char, _line: i32, address: usize, write: usize) {
@@ -160,8 +157,8 @@ unsafe extern "C" fn name_fiber(fiber: usize, name: *const c_char) {
 }
 
 export! {
-    "__tsan_acquire" plain => acquire;
-    "__tsan_release" plain => release;
+    "__tsan_acquire" 1 => acquire;
+    "__tsan_release" 1 => release;
     "__tsan_mutex_create" plain => mutex_create;
     "__tsan_mutex_destroy" plain => mutex_destroy;
     "__tsan_mutex_pre_lock" plain => mutex_pre_lock;

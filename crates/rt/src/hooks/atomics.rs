@@ -11,6 +11,7 @@ use deadheat_online::fasttrack::Kind;
 
 use super::export;
 use crate::access::{What, atomic_access, range};
+use crate::recording::{self, Operation, Record};
 use crate::sync::{Locked, entered};
 use crate::thread::{Thread, enter, local};
 use crate::world::world;
@@ -179,6 +180,10 @@ fn unwatched() -> bool {
 }
 
 unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
+    if recording::on() {
+        let load = || (unsafe { T::load(place, order) }, Operation::Load, order.0);
+        return recording::atomic(place as usize, T::SIZE, pc, load);
+    }
     if unwatched() {
         return unsafe { T::load(place, order) };
     }
@@ -208,6 +213,16 @@ fn read(channel: &Locked, thread: &mut Thread, order: Order) {
 }
 
 unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) {
+    if recording::on() {
+        let store = || {
+            (
+                unsafe { T::store(place, value, order) },
+                Operation::Store,
+                order.0,
+            )
+        };
+        return recording::atomic(place as usize, T::SIZE, pc, store);
+    }
     if unwatched() {
         return unsafe { T::store(place, value, order) };
     }
@@ -241,6 +256,12 @@ unsafe fn update<T: Value, R>(
     pc: usize,
     operation: impl FnOnce() -> (R, bool),
 ) -> R {
+    if recording::on() {
+        return recording::atomic(place as usize, T::SIZE, pc, || match operation() {
+            (result, true) => (result, Operation::Update, order.0),
+            (result, false) => (result, Operation::Load, failure.0),
+        });
+    }
     if unwatched() {
         return operation().0;
     }
@@ -289,8 +310,11 @@ unsafe fn compare<T: Value>(
     }
 }
 
-unsafe extern "C" fn thread_fence(order: i32, _pc: usize) {
+unsafe extern "C" fn thread_fence(order: i32, pc: usize) {
     std::sync::atomic::fence(Ordering::SeqCst);
+    if recording::on() {
+        return recording::synchronise(Record::Fence, 0, pc, (order & 7) as u64);
+    }
     if unwatched() {
         return;
     }

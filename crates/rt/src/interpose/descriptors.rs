@@ -36,13 +36,13 @@ fn set(file: c_int, number: u32) {
 
 fn sends(file: c_int) {
     if let Some(channel) = channel(file) {
-        sync::release_more(channel);
+        sync::release_more(channel, 0);
     }
 }
 
 fn receives(file: c_int) {
     if let Some(channel) = channel(file) {
-        sync::acquire(channel);
+        sync::acquire(channel, 0);
     }
 }
 

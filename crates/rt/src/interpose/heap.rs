@@ -8,6 +8,7 @@ use super::real::real;
 use crate::access::{What, range_entered};
 use crate::heap::Header;
 use crate::hooks::export;
+use crate::recording::{self, Record};
 use crate::thread::{enter, local};
 use crate::world::{World, world};
 
@@ -66,7 +67,12 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
             .blocks
             .add(block, Header::new(size, before, stack, thread))
     };
-    if !world().off() {
+    if recording::on() {
+        if let Some(entered) = entered {
+            let thread = entered.thread();
+            thread.record_memory(Record::Allocated, block, size, pc);
+        }
+    } else if !world().off() {
         world()
             .shadow
             .clear(block, (block + size).next_multiple_of(8));
@@ -81,7 +87,9 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     }
     let header = world().blocks.header(block)?;
     world().blocks.note_freed(block, header);
-    if let Some(entered) = enter() {
+    if recording::on() {
+        recording::memory(Record::Freed, block, header.size(), pc);
+    } else if let Some(entered) = enter() {
         let size = header.size();
         if !world().off() && entered.thread().ignore[1] == 0 {
             let write = Kind {

@@ -17,217 +17,216 @@ fn readers(lock: Lock) -> usize {
     lock as usize + 1
 }
 
-fn got_write(lock: Lock, result: c_int) {
+fn got_write(lock: Lock, result: c_int, pc: usize) {
     // A mutex whose owner has died is locked, too.
     if result == 0 || result == libc::EOWNERDEAD {
-        sync::acquire(readers(lock));
-        sync::hold(lock as usize, true);
+        sync::hold(lock as usize, true, Some(readers(lock)), pc);
     }
 }
 
-fn got_mutex(lock: Lock, result: c_int) {
+fn got_mutex(lock: Lock, result: c_int, pc: usize) {
     if result == 0 || result == libc::EOWNERDEAD {
-        sync::hold(lock as usize, true);
+        sync::hold(lock as usize, true, None, pc);
     }
 }
 
-fn got_read(lock: Lock, result: c_int) {
+fn got_read(lock: Lock, result: c_int, pc: usize) {
     if result == 0 {
-        sync::hold(lock as usize, false);
+        sync::hold(lock as usize, false, None, pc);
     }
 }
 
-unsafe extern "C" fn mutex_lock(lock: Lock) -> c_int {
+unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_lock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mutex_trylock(lock: Lock) -> c_int {
+unsafe extern "C" fn mutex_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_trylock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mutex_timedlock(lock: Lock, time: Time) -> c_int {
+unsafe extern "C" fn mutex_timedlock(lock: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_timedlock: fn(Lock, Time) -> c_int)(lock, time) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mutex_clocklock(lock: Lock, clock: c_int, time: Time) -> c_int {
+unsafe extern "C" fn mutex_clocklock(lock: Lock, clock: c_int, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe {
         real!(pthread_mutex_clocklock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
     };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn spin_lock(lock: Lock) -> c_int {
+unsafe extern "C" fn spin_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_spin_lock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn spin_trylock(lock: Lock) -> c_int {
+unsafe extern "C" fn spin_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_spin_trylock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mutex_unlock(lock: Lock) -> c_int {
-    sync::unhold(lock as usize, None);
+unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
+    sync::unhold(lock as usize, None, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_mutex_unlock: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn spin_unlock(lock: Lock) -> c_int {
-    sync::unhold(lock as usize, None);
+unsafe extern "C" fn spin_unlock(lock: Lock, pc: usize) -> c_int {
+    sync::unhold(lock as usize, None, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_spin_unlock: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn mutex_destroy(lock: Lock) -> c_int {
-    sync::destroy(lock as usize);
+unsafe extern "C" fn mutex_destroy(lock: Lock, pc: usize) -> c_int {
+    sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_mutex_destroy: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn spin_destroy(lock: Lock) -> c_int {
-    sync::destroy(lock as usize);
+unsafe extern "C" fn spin_destroy(lock: Lock, pc: usize) -> c_int {
+    sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_spin_destroy: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn rwlock_destroy(lock: Lock) -> c_int {
-    sync::destroy(lock as usize);
-    sync::destroy(readers(lock));
+unsafe extern "C" fn rwlock_destroy(lock: Lock, pc: usize) -> c_int {
+    sync::destroy(lock as usize, pc);
+    sync::destroy(readers(lock), pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_rwlock_destroy: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn cond_destroy(lock: Lock) -> c_int {
-    sync::destroy(lock as usize);
+unsafe extern "C" fn cond_destroy(lock: Lock, pc: usize) -> c_int {
+    sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_cond_destroy: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn rwlock_rdlock(lock: Lock) -> c_int {
+unsafe extern "C" fn rwlock_rdlock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_rdlock: fn(Lock) -> c_int)(lock) };
-    got_read(lock, result);
+    got_read(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_tryrdlock(lock: Lock) -> c_int {
+unsafe extern "C" fn rwlock_tryrdlock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_tryrdlock: fn(Lock) -> c_int)(lock) };
-    got_read(lock, result);
+    got_read(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_timedrdlock(lock: Lock, time: Time) -> c_int {
+unsafe extern "C" fn rwlock_timedrdlock(lock: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_timedrdlock: fn(Lock, Time) -> c_int)(lock, time) };
-    got_read(lock, result);
+    got_read(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_clockrdlock(lock: Lock, clock: c_int, time: Time) -> c_int {
+unsafe extern "C" fn rwlock_clockrdlock(lock: Lock, clock: c_int, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe {
         real!(pthread_rwlock_clockrdlock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
     };
-    got_read(lock, result);
+    got_read(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_wrlock(lock: Lock) -> c_int {
+unsafe extern "C" fn rwlock_wrlock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_wrlock: fn(Lock) -> c_int)(lock) };
-    got_write(lock, result);
+    got_write(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_trywrlock(lock: Lock) -> c_int {
+unsafe extern "C" fn rwlock_trywrlock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_trywrlock: fn(Lock) -> c_int)(lock) };
-    got_write(lock, result);
+    got_write(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_timedwrlock(lock: Lock, time: Time) -> c_int {
+unsafe extern "C" fn rwlock_timedwrlock(lock: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_rwlock_timedwrlock: fn(Lock, Time) -> c_int)(lock, time) };
-    got_write(lock, result);
+    got_write(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_clockwrlock(lock: Lock, clock: c_int, time: Time) -> c_int {
+unsafe extern "C" fn rwlock_clockwrlock(lock: Lock, clock: c_int, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe {
         real!(pthread_rwlock_clockwrlock: fn(Lock, c_int, Time) -> c_int)(lock, clock, time)
     };
-    got_write(lock, result);
+    got_write(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn rwlock_unlock(lock: Lock) -> c_int {
-    sync::unhold(lock as usize, Some(readers(lock)));
+unsafe extern "C" fn rwlock_unlock(lock: Lock, pc: usize) -> c_int {
+    sync::unhold(lock as usize, Some(readers(lock)), pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_rwlock_unlock: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn sem_wait(lock: Lock) -> c_int {
+unsafe extern "C" fn sem_wait(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(sem_wait: fn(Lock) -> c_int)(lock) };
     if result == 0 {
-        sync::acquire(lock as usize);
+        sync::take(lock as usize, pc);
     }
     result
 }
 
-unsafe extern "C" fn sem_trywait(lock: Lock) -> c_int {
+unsafe extern "C" fn sem_trywait(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(sem_trywait: fn(Lock) -> c_int)(lock) };
     if result == 0 {
-        sync::acquire(lock as usize);
+        sync::take(lock as usize, pc);
     }
     result
 }
 
-unsafe extern "C" fn sem_timedwait(lock: Lock, time: Time) -> c_int {
+unsafe extern "C" fn sem_timedwait(lock: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(sem_timedwait: fn(Lock, Time) -> c_int)(lock, time) };
     if result == 0 {
-        sync::acquire(lock as usize);
+        sync::take(lock as usize, pc);
     }
     result
 }
 
-unsafe extern "C" fn sem_clockwait(lock: Lock, clock: c_int, time: Time) -> c_int {
+unsafe extern "C" fn sem_clockwait(lock: Lock, clock: c_int, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(sem_clockwait: fn(Lock, c_int, Time) -> c_int)(lock, clock, time) };
     if result == 0 {
-        sync::acquire(lock as usize);
+        sync::take(lock as usize, pc);
     }
     result
 }
 
-unsafe extern "C" fn sem_post(lock: Lock) -> c_int {
-    sync::release_more(lock as usize);
+unsafe extern "C" fn sem_post(lock: Lock, pc: usize) -> c_int {
+    sync::give(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(sem_post: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn sem_destroy(lock: Lock) -> c_int {
-    sync::destroy(lock as usize);
+unsafe extern "C" fn sem_destroy(lock: Lock, pc: usize) -> c_int {
+    sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(sem_destroy: fn(Lock) -> c_int)(lock) }
 }
@@ -242,66 +241,66 @@ unsafe extern "C" fn barrier_init(lock: Lock, attributes: *const c_void, count: 
     }
 }
 
-unsafe extern "C" fn barrier_wait(lock: Lock) -> c_int {
-    let round = sync::arrive(lock as usize);
+unsafe extern "C" fn barrier_wait(lock: Lock, pc: usize) -> c_int {
+    let round = sync::arrive(lock as usize, pc);
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_barrier_wait: fn(Lock) -> c_int)(lock) };
     if let Some(round) = round {
-        sync::acquire(round);
+        sync::leave(lock as usize, round, pc);
     }
     result
 }
 
-unsafe extern "C" fn barrier_destroy(lock: Lock) -> c_int {
+unsafe extern "C" fn barrier_destroy(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call. It waits for those who still leave.
     let result = unsafe { real!(pthread_barrier_destroy: fn(Lock) -> c_int)(lock) };
-    sync::end_barrier(lock as usize);
+    sync::end_barrier(lock as usize, pc);
     result
 }
 
-unsafe extern "C" fn mtx_lock(lock: Lock) -> c_int {
+unsafe extern "C" fn mtx_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(mtx_lock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mtx_trylock(lock: Lock) -> c_int {
+unsafe extern "C" fn mtx_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(mtx_trylock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mtx_timedlock(lock: Lock, time: Time) -> c_int {
+unsafe extern "C" fn mtx_timedlock(lock: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(mtx_timedlock: fn(Lock, Time) -> c_int)(lock, time) };
-    got_mutex(lock, result);
+    got_mutex(lock, result, pc);
     result
 }
 
-unsafe extern "C" fn mtx_unlock(lock: Lock) -> c_int {
-    sync::unhold(lock as usize, None);
+unsafe extern "C" fn mtx_unlock(lock: Lock, pc: usize) -> c_int {
+    sync::unhold(lock as usize, None, pc);
     // SAFETY: the program's own call.
     unsafe { real!(mtx_unlock: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn mtx_destroy(lock: Lock) {
-    sync::destroy(lock as usize);
+unsafe extern "C" fn mtx_destroy(lock: Lock, pc: usize) {
+    sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(mtx_destroy: fn(Lock))(lock) }
 }
 
-unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock) -> c_int {
+unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(cnd_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
-unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(cnd_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -326,12 +325,12 @@ unsafe extern "C" {
 
 /// A cancelled wait has its mutex back before the program's own cleanup runs.
 extern "C" fn wait_cancelled(mutex: *mut c_void) {
-    sync::hold(mutex as usize, true);
+    sync::hold(mutex as usize, true, None, 0);
 }
 
 /// Waits on a condition variable: the mutex is given back meanwhile.
-fn waiting(mutex: Lock, wait: impl FnOnce() -> c_int) -> c_int {
-    sync::unhold(mutex as usize, None);
+fn waiting(mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+    sync::unhold(mutex as usize, None, pc);
     let mut cleanup = Cleanup {
         routine: wait_cancelled,
         argument: mutex,
@@ -343,20 +342,20 @@ fn waiting(mutex: Lock, wait: impl FnOnce() -> c_int) -> c_int {
     let result = wait();
     // SAFETY: as above.
     unsafe { _pthread_cleanup_pop(&mut cleanup, 0) };
-    sync::hold(mutex as usize, true);
+    sync::hold(mutex as usize, true, None, pc);
     result
 }
 
-unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock) -> c_int {
+unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(pthread_cond_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
-unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(pthread_cond_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -366,9 +365,10 @@ unsafe extern "C" fn cond_clockwait(
     mutex: Lock,
     clock: c_int,
     time: Time,
+    pc: usize,
 ) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(pthread_cond_clockwait: fn(Lock, Lock, c_int, Time) -> c_int)(
             condition, mutex, clock, time,
         )
@@ -391,46 +391,46 @@ unsafe extern "C" fn cond_init(condition: Lock, attributes: *const c_void) -> c_
 }
 
 export! {
-    "pthread_mutex_lock" plain => mutex_lock;
-    "pthread_mutex_trylock" plain => mutex_trylock;
-    "pthread_mutex_timedlock" plain => mutex_timedlock;
-    "pthread_mutex_clocklock" plain => mutex_clocklock;
-    "pthread_spin_lock" plain => spin_lock;
-    "pthread_spin_trylock" plain => spin_trylock;
-    "pthread_mutex_unlock" plain => mutex_unlock;
-    "pthread_spin_unlock" plain => spin_unlock;
-    "pthread_mutex_destroy" plain => mutex_destroy;
-    "pthread_spin_destroy" plain => spin_destroy;
-    "pthread_rwlock_destroy" plain => rwlock_destroy;
-    "pthread_cond_destroy" plain => cond_destroy;
-    "pthread_rwlock_rdlock" plain => rwlock_rdlock;
-    "pthread_rwlock_tryrdlock" plain => rwlock_tryrdlock;
-    "pthread_rwlock_timedrdlock" plain => rwlock_timedrdlock;
-    "pthread_rwlock_clockrdlock" plain => rwlock_clockrdlock;
-    "pthread_rwlock_wrlock" plain => rwlock_wrlock;
-    "pthread_rwlock_trywrlock" plain => rwlock_trywrlock;
-    "pthread_rwlock_timedwrlock" plain => rwlock_timedwrlock;
-    "pthread_rwlock_clockwrlock" plain => rwlock_clockwrlock;
-    "pthread_rwlock_unlock" plain => rwlock_unlock;
-    "sem_wait" plain => sem_wait;
-    "sem_trywait" plain => sem_trywait;
-    "sem_timedwait" plain => sem_timedwait;
-    "sem_clockwait" plain => sem_clockwait;
-    "sem_post" plain => sem_post;
-    "sem_destroy" plain => sem_destroy;
+    "pthread_mutex_lock" 1 => mutex_lock;
+    "pthread_mutex_trylock" 1 => mutex_trylock;
+    "pthread_mutex_timedlock" 2 => mutex_timedlock;
+    "pthread_mutex_clocklock" 3 => mutex_clocklock;
+    "pthread_spin_lock" 1 => spin_lock;
+    "pthread_spin_trylock" 1 => spin_trylock;
+    "pthread_mutex_unlock" 1 => mutex_unlock;
+    "pthread_spin_unlock" 1 => spin_unlock;
+    "pthread_mutex_destroy" 1 => mutex_destroy;
+    "pthread_spin_destroy" 1 => spin_destroy;
+    "pthread_rwlock_destroy" 1 => rwlock_destroy;
+    "pthread_cond_destroy" 1 => cond_destroy;
+    "pthread_rwlock_rdlock" 1 => rwlock_rdlock;
+    "pthread_rwlock_tryrdlock" 1 => rwlock_tryrdlock;
+    "pthread_rwlock_timedrdlock" 2 => rwlock_timedrdlock;
+    "pthread_rwlock_clockrdlock" 3 => rwlock_clockrdlock;
+    "pthread_rwlock_wrlock" 1 => rwlock_wrlock;
+    "pthread_rwlock_trywrlock" 1 => rwlock_trywrlock;
+    "pthread_rwlock_timedwrlock" 2 => rwlock_timedwrlock;
+    "pthread_rwlock_clockwrlock" 3 => rwlock_clockwrlock;
+    "pthread_rwlock_unlock" 1 => rwlock_unlock;
+    "sem_wait" 1 => sem_wait;
+    "sem_trywait" 1 => sem_trywait;
+    "sem_timedwait" 2 => sem_timedwait;
+    "sem_clockwait" 3 => sem_clockwait;
+    "sem_post" 1 => sem_post;
+    "sem_destroy" 1 => sem_destroy;
     "pthread_barrier_init" plain => barrier_init;
-    "mtx_lock" plain => mtx_lock;
-    "mtx_trylock" plain => mtx_trylock;
-    "mtx_timedlock" plain => mtx_timedlock;
-    "mtx_unlock" plain => mtx_unlock;
-    "mtx_destroy" plain => mtx_destroy;
-    "cnd_wait" plain => cnd_wait;
-    "cnd_timedwait" plain => cnd_timedwait;
-    "pthread_barrier_wait" plain => barrier_wait;
-    "pthread_barrier_destroy" plain => barrier_destroy;
-    "pthread_cond_wait" plain => cond_wait;
-    "pthread_cond_timedwait" plain => cond_timedwait;
-    "pthread_cond_clockwait" plain => cond_clockwait;
+    "mtx_lock" 1 => mtx_lock;
+    "mtx_trylock" 1 => mtx_trylock;
+    "mtx_timedlock" 2 => mtx_timedlock;
+    "mtx_unlock" 1 => mtx_unlock;
+    "mtx_destroy" 1 => mtx_destroy;
+    "cnd_wait" 2 => cnd_wait;
+    "cnd_timedwait" 3 => cnd_timedwait;
+    "pthread_barrier_wait" 1 => barrier_wait;
+    "pthread_barrier_destroy" 1 => barrier_destroy;
+    "pthread_cond_wait" 2 => cond_wait;
+    "pthread_cond_timedwait" 3 => cond_timedwait;
+    "pthread_cond_clockwait" 4 => cond_clockwait;
     "pthread_cond_signal" plain => cond_signal;
     "pthread_cond_broadcast" plain => cond_broadcast;
     "pthread_cond_init" plain => cond_init;

@@ -7,6 +7,7 @@ use deadheat_online::fasttrack::Kind;
 use super::real::real;
 use crate::access::{What, range};
 use crate::hooks::export;
+use crate::recording::{self, Record};
 use crate::thread::enter;
 use crate::world::world;
 
@@ -40,6 +41,9 @@ pub fn touch2(to: usize, from: usize, size: usize, pc: usize) {
 
 /// Nothing that was done to this memory counts any more.
 pub fn forget(address: usize, size: usize) {
+    if recording::on() {
+        return recording::memory(Record::New, address, size, 0);
+    }
     if size > 0
         && let Some(_entered) = enter()
     {

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::real::real;
 use crate::hooks::export;
+use crate::recording;
 use crate::sync;
 use crate::thread::{Frame, enter, local};
 use crate::world::{World, world};
@@ -33,6 +34,9 @@ fn end(how: &str, status: Option<c_int>) {
     if World::exists() && local().depth.get() == 0 {
         let entered = enter();
         if entered.is_some() || local().dead.get() {
+            if recording::on() {
+                world().findings.tell_modules();
+            }
             world().findings.end(how, status);
         }
     }
@@ -54,6 +58,7 @@ extern "C" fn in_child() {
     world.channels.reset_locks();
     world.threads.reset_locks();
     world.findings.forked();
+    recording::in_child();
     crate::threads::only_this();
     crate::thread::resume_all();
     leave();
@@ -125,7 +130,7 @@ struct AtExit {
 
 /// What is registered happens before the handler, whichever thread calls `exit`.
 extern "C" fn run_at_exit(at_exit: *mut c_void) {
-    sync::acquire(at_exit as usize);
+    sync::acquire(at_exit as usize, 0);
     // SAFETY: made by `cxa_atexit`, and never freed.
     let at_exit = unsafe { &*at_exit.cast::<AtExit>() };
     (at_exit.handler)(at_exit.argument);
@@ -146,7 +151,7 @@ unsafe extern "C" fn cxa_atexit(
         if at_exit.is_null() {
             return register(handler, argument, library);
         }
-        sync::release(at_exit as usize);
+        sync::release(at_exit as usize, 0);
         register(run_at_exit, at_exit.cast(), library)
     }
 }

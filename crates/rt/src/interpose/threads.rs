@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::real::real;
 use crate::hooks::export;
+use crate::recording::{self, Record};
 use crate::sync;
 use crate::thread::{Thread, enter, local};
 use crate::threads;
@@ -161,10 +162,10 @@ unsafe extern "C" fn thrd_create(
     }
 }
 
-unsafe extern "C" fn thrd_join(handle: libc::pthread_t, value: *mut c_int) -> c_int {
+unsafe extern "C" fn thrd_join(handle: libc::pthread_t, value: *mut c_int, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, unsafe {
+    joined(handle, id, pc, unsafe {
         real!(thrd_join: fn(libc::pthread_t, *mut c_int) -> c_int)(handle, value)
     })
 }
@@ -177,12 +178,12 @@ unsafe extern "C" fn thrd_detach(handle: libc::pthread_t) -> c_int {
     unsafe { real!(thrd_detach: fn(libc::pthread_t) -> c_int)(handle) }
 }
 
-unsafe extern "C" fn call_once(control: *mut c_int, routine: Routine) {
+unsafe extern "C" fn call_once(control: *mut c_int, routine: Routine, pc: usize) {
     let before = ONCE.replace((Some(routine), control as usize));
     // SAFETY: the program's own call.
     unsafe { real!(call_once: fn(*mut c_int, Routine))(control, run_once) };
     ONCE.set(before);
-    sync::acquire(control as usize);
+    sync::acquire(control as usize, pc);
 }
 
 extern "C" fn run(begin: *mut c_void) -> *mut c_void {
@@ -216,6 +217,12 @@ fn find_stack() {
     // What was done to this memory when it was another thread's stack does not count.
     let (from, to) = entered.thread().stack;
     if from != 0 {
+        if recording::on() {
+            entered
+                .thread()
+                .record_memory(Record::New, from, to - from, 0);
+            return recording::stack(entered.thread());
+        }
         world().shadow.clear(from, to & !7);
         world().channels.clear(from, to);
     }
@@ -267,30 +274,30 @@ fn who(handle: libc::pthread_t) -> Option<u32> {
     world().threads.id_of(handle as usize)
 }
 
-fn joined(handle: libc::pthread_t, id: Option<u32>, result: c_int) -> c_int {
+fn joined(handle: libc::pthread_t, id: Option<u32>, pc: usize, result: c_int) -> c_int {
     if result == 0
         && let Some(id) = id
         && let Some(entered) = enter()
     {
-        threads::joined(&entered, handle as usize, id);
+        threads::joined(&entered, handle as usize, id, pc);
     }
     result
 }
 
 type Value = *mut *mut c_void;
 
-unsafe extern "C" fn join(handle: libc::pthread_t, value: Value) -> c_int {
+unsafe extern "C" fn join(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, unsafe {
+    joined(handle, id, pc, unsafe {
         real!(pthread_join: fn(libc::pthread_t, Value) -> c_int)(handle, value)
     })
 }
 
-unsafe extern "C" fn tryjoin(handle: libc::pthread_t, value: Value) -> c_int {
+unsafe extern "C" fn tryjoin(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, unsafe {
+    joined(handle, id, pc, unsafe {
         real!(pthread_tryjoin_np: fn(libc::pthread_t, Value) -> c_int)(handle, value)
     })
 }
@@ -299,10 +306,11 @@ unsafe extern "C" fn timedjoin(
     handle: libc::pthread_t,
     value: Value,
     time: *const libc::timespec,
+    pc: usize,
 ) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, unsafe {
+    joined(handle, id, pc, unsafe {
         real!(pthread_timedjoin_np: fn(libc::pthread_t, Value, *const libc::timespec) -> c_int)(
             handle, value, time,
         )
@@ -314,10 +322,11 @@ unsafe extern "C" fn clockjoin(
     value: Value,
     clock: c_int,
     time: *const libc::timespec,
+    pc: usize,
 ) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, unsafe {
+    joined(handle, id, pc, unsafe {
         real!(pthread_clockjoin_np: fn(libc::pthread_t, Value, c_int, *const libc::timespec) -> c_int)(
             handle, value, clock, time,
         )
@@ -346,6 +355,9 @@ unsafe extern "C" fn setname(handle: libc::pthread_t, name: *const c_char) -> c_
         if let Some(id) = id {
             world().threads.set_name(id, text.to_bytes());
         }
+        if own && recording::on() {
+            recording::name(entered.thread(), text.to_bytes());
+        }
     }
     // SAFETY: the program's own call.
     unsafe { real!(pthread_setname_np: fn(libc::pthread_t, *const c_char) -> c_int)(handle, name) }
@@ -358,13 +370,13 @@ thread_local! {
     static ONCE: Cell<(Option<Routine>, usize)> = const { Cell::new((None, 0)) };
 }
 
-unsafe extern "C" fn once(control: *mut c_int, routine: Routine) -> c_int {
+unsafe extern "C" fn once(control: *mut c_int, routine: Routine, pc: usize) -> c_int {
     let before = ONCE.replace((Some(routine), control as usize));
     // SAFETY: the program's own call.
     let result =
         unsafe { real!(pthread_once: fn(*mut c_int, Routine) -> c_int)(control, run_once) };
     ONCE.set(before);
-    sync::acquire(control as usize);
+    sync::acquire(control as usize, pc);
     result
 }
 
@@ -373,42 +385,42 @@ extern "C" fn run_once() {
     if let Some(routine) = routine {
         routine();
     }
-    sync::release(control);
+    sync::release(control, 0);
 }
 
-unsafe extern "C" fn guard_acquire(guard: *mut u64) -> c_int {
+unsafe extern "C" fn guard_acquire(guard: *mut u64, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(__cxa_guard_acquire: fn(*mut u64) -> c_int)(guard) };
-    sync::acquire(guard as usize);
+    sync::acquire(guard as usize, pc);
     result
 }
 
-unsafe extern "C" fn guard_release(guard: *mut u64) {
-    sync::release(guard as usize);
+unsafe extern "C" fn guard_release(guard: *mut u64, pc: usize) {
+    sync::release(guard as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(__cxa_guard_release: fn(*mut u64))(guard) }
 }
 
-unsafe extern "C" fn guard_abort(guard: *mut u64) {
-    sync::release(guard as usize);
+unsafe extern "C" fn guard_abort(guard: *mut u64, pc: usize) {
+    sync::release(guard as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(__cxa_guard_abort: fn(*mut u64))(guard) }
 }
 
 export! {
     "pthread_create" 4 => create;
-    "pthread_join" plain => join;
-    "pthread_tryjoin_np" plain => tryjoin;
-    "pthread_timedjoin_np" plain => timedjoin;
-    "pthread_clockjoin_np" plain => clockjoin;
+    "pthread_join" 2 => join;
+    "pthread_tryjoin_np" 2 => tryjoin;
+    "pthread_timedjoin_np" 3 => timedjoin;
+    "pthread_clockjoin_np" 4 => clockjoin;
     "pthread_detach" plain => detach;
     "pthread_setname_np" plain => setname;
     "thrd_create" 3 => thrd_create;
-    "thrd_join" plain => thrd_join;
+    "thrd_join" 2 => thrd_join;
     "thrd_detach" plain => thrd_detach;
-    "call_once" plain => call_once;
-    "pthread_once" plain => once;
-    "__cxa_guard_acquire" plain => guard_acquire;
-    "__cxa_guard_release" plain => guard_release;
-    "__cxa_guard_abort" plain => guard_abort;
+    "call_once" 2 => call_once;
+    "pthread_once" 2 => once;
+    "__cxa_guard_acquire" 1 => guard_acquire;
+    "__cxa_guard_release" 1 => guard_release;
+    "__cxa_guard_abort" 1 => guard_abort;
 }

@@ -1,0 +1,101 @@
+//! `deadheat record`: a C or C++ program, written down while it runs.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use deadheat_native::{
+    Findings, FindingsError, Launch, LaunchError, Outcome, Recorded, RecordingError, launch,
+    tape_of, write_trace,
+};
+use thiserror::Error;
+
+/// What is to be recorded, and where to.
+#[derive(Clone, Debug, Default)]
+pub struct RecordOptions {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// The trace. If the program starts others that have threads, theirs lie beside it, with their process's number in
+    /// the name.
+    pub output: PathBuf,
+    /// How many bytes a process may record: what comes later is not recorded.
+    pub limit: Option<u64>,
+}
+
+/// Why a program could not be recorded.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The program could not be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// What it left cannot be read.
+    #[error(transparent)]
+    Findings(#[from] FindingsError),
+    /// It cannot become a trace.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
+
+/// A program that has been recorded.
+pub struct Recording {
+    outcome: Outcome,
+    /// One trace a process, the program's own first; none if it was not built to be recorded.
+    pub traces: Vec<(PathBuf, Recorded)>,
+}
+
+impl Recording {
+    /// The program's own exit status.
+    pub fn status(&self) -> u8 {
+        self.outcome.code()
+    }
+}
+
+/// Runs a program built by `deadheat cc` or `deadheat c++`, and writes what it does as a trace.
+pub fn record(options: &RecordOptions) -> Result<Recording, RecordError> {
+    let mut environment = vec![("DEADHEAT_MODE".into(), "record".into())];
+    if let Some(limit) = options.limit {
+        environment.push(("DEADHEAT_TAPE_LIMIT".into(), limit.to_string().into()));
+    }
+    let beside = options.output.parent().map(Path::to_path_buf);
+    let what = Launch {
+        program: options.program.clone(),
+        arguments: options.arguments.clone(),
+        environment,
+        // What is recorded may be large: it goes where the trace goes.
+        room: beside
+            .filter(|path| !path.as_os_str().is_empty())
+            .or(Some(".".into())),
+    };
+    let outcome = launch(&what, None)?;
+    let mut traces = Vec::new();
+    for file in &outcome.files {
+        let tape = tape_of(file);
+        if !tape.is_file() {
+            continue;
+        }
+        let findings = Findings::read(std::slice::from_ref(file))?;
+        let Some(process) = findings.processes.first() else {
+            continue;
+        };
+        let first = traces.is_empty();
+        let path = match first {
+            true => options.output.clone(),
+            false => with_number(&options.output, process.pid),
+        };
+        let recorded = write_trace(&tape, process, &path)?;
+        // The tape is no longer needed, and the next trace may need the room.
+        let _ = std::fs::remove_file(&tape);
+        if first || recorded.threads > 1 {
+            traces.push((path, recorded));
+        } else {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+    Ok(Recording { outcome, traces })
+}
+
+/// `run.dht` of process 17 is `run.17.dht`.
+fn with_number(path: &Path, number: u64) -> PathBuf {
+    path.with_extension(format!("{number}.dht"))
+}

@@ -1,0 +1,401 @@
+//! From what a C program does to the operations of a trace.
+//!
+//! | program | trace |
+//! |---|---|
+//! | mutexes, reader-writer locks, waits on condition variables | `acq`, `rel`, and those of readers |
+//! | semaphores | `p`, `v`; a token from the beginning orders nothing and is left out |
+//! | barriers | `arrive`, `leave` |
+//! | atomics | loads, stores, updates, with their memory orders |
+//! | `pthread_once`, pipes, annotations, … | atomics on a variable of their own |
+//! | fences | atomics on a variable of their own, read by whoever the fence reaches |
+//! | `free` | a write to all of the block |
+//!
+//! Guarantee: the result is a trace that could have happened, whatever the program did to its locks. Where it
+//! gave back what another thread held, that one gives it back.
+
+use std::collections::BTreeMap;
+
+use deadheat_model::words::Table;
+use deadheat_model::{AtomicOrdering, Barrier, Location, Lock, Op, Semaphore, Strand};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Gives things names: says the number of a new one.
+pub trait Naming {
+    /// Why that failed.
+    type Error;
+    /// A new thing in a table, at an address if it has one. `what` tells it from others at the same address.
+    fn number(&mut self, table: Table, address: u64, what: &str) -> Result<u64, Self::Error>;
+}
+
+/// What is known of all that threads synchronise by.
+#[derive(Default)]
+pub struct Lowering {
+    objects: BTreeMap<u64, Object>,
+    /// Locks that each strand holds, in the order in which it took them.
+    held: FxHashMap<Strand, Vec<u64>>,
+    fences: FxHashMap<Strand, Fences>,
+    /// Whether the program has fences at all.
+    pub has_fences: bool,
+    tokens: u64,
+}
+
+#[derive(Default)]
+struct Object {
+    lock: Option<LockState>,
+    /// How many tokens were given and not taken.
+    semaphore: Option<(Semaphore, u64)>,
+    barriers: [Option<Barrier>; 4],
+    /// What `acquire` and `release` are about.
+    channel: Option<Location>,
+    atomic: AtomicState,
+}
+
+struct LockState {
+    lock: Lock,
+    writer: Option<(Strand, u32)>,
+    readers: Vec<Strand>,
+}
+
+/// What the value of an atomic variable carries beside what the trace's own atomics say.
+#[derive(Default)]
+struct AtomicState {
+    /// Who released into it last.
+    last: Option<Strand>,
+    /// The newest release of each strand that a fence of the reader would reach.
+    tokens: Tokens,
+}
+
+type Tokens = BTreeMap<Strand, Location>;
+
+#[derive(Default)]
+struct Fences {
+    /// The last release fence.
+    released: Option<Location>,
+    /// What an acquire fence would reach.
+    seen: Tokens,
+}
+
+type Ops = Vec<(Strand, Op)>;
+
+impl Lowering {
+    /// What lay in a piece of memory is no more.
+    pub fn forget(&mut self, address: u64, size: u64) {
+        let end = address.saturating_add(size);
+        let gone: Vec<u64> = self
+            .objects
+            .range(address..end)
+            .map(|(at, _)| *at)
+            .collect();
+        for address in gone {
+            self.objects.remove(&address);
+            for held in self.held.values_mut() {
+                held.retain(|lock| *lock != address);
+            }
+        }
+    }
+
+    fn object(&mut self, address: u64) -> &mut Object {
+        self.objects.entry(address).or_default()
+    }
+
+    /// A lock is taken.
+    pub fn lock<N: Naming>(
+        &mut self,
+        strand: Strand,
+        address: u64,
+        write: bool,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        if self.object(address).lock.is_none() {
+            let lock = Lock(names.number(Table::Locks, address, "")?);
+            self.object(address).lock = Some(LockState {
+                lock,
+                writer: None,
+                readers: Vec::new(),
+            });
+        }
+        let Some(state) = &mut self.object(address).lock else {
+            return Ok(());
+        };
+        match state.writer {
+            Some((owner, _)) if owner != strand => {
+                state.writer = None;
+                ops.push((owner, Op::Release(state.lock)));
+            }
+            _ => {}
+        }
+        if write {
+            for reader in std::mem::take(&mut state.readers) {
+                ops.push((reader, Op::ReleaseShared(state.lock)));
+            }
+            let depth = state.writer.map_or(0, |(_, depth)| depth);
+            state.writer = Some((strand, depth + 1));
+            ops.push((strand, Op::Acquire(state.lock)));
+        } else {
+            state.readers.push(strand);
+            ops.push((strand, Op::AcquireShared(state.lock)));
+        }
+        self.held.entry(strand).or_default().push(address);
+        Ok(())
+    }
+
+    /// A lock is given back.
+    pub fn unlock(&mut self, strand: Strand, address: u64, ops: &mut Ops) {
+        if let Some(held) = self.held.get_mut(&strand)
+            && let Some(place) = held.iter().rposition(|lock| *lock == address)
+        {
+            held.remove(place);
+        }
+        let Some(state) = &mut self.object(address).lock else {
+            return;
+        };
+        if let Some(place) = state.readers.iter().rposition(|reader| *reader == strand) {
+            state.readers.remove(place);
+            ops.push((strand, Op::ReleaseShared(state.lock)));
+            return;
+        }
+        if let Some((owner, depth)) = state.writer {
+            state.writer = (owner == strand && depth > 1).then_some((owner, depth - 1));
+            for _ in 0..if owner == strand { 1 } else { depth } {
+                ops.push((owner, Op::Release(state.lock)));
+            }
+        }
+    }
+
+    /// A strand ends: whoever gets the locks that it holds comes after it.
+    pub fn end(&mut self, strand: Strand, ops: &mut Ops) {
+        for address in self.held.remove(&strand).unwrap_or_default() {
+            self.unlock(strand, address, ops);
+        }
+        self.fences.remove(&strand);
+    }
+
+    /// A token is given to a semaphore, or taken from it.
+    pub fn semaphore<N: Naming>(
+        &mut self,
+        strand: Strand,
+        address: u64,
+        give: bool,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        if give && self.object(address).semaphore.is_none() {
+            let semaphore = Semaphore(names.number(Table::Semaphores, address, "")?);
+            self.object(address).semaphore = Some((semaphore, 0));
+        }
+        match &mut self.object(address).semaphore {
+            Some((semaphore, tokens)) if give => {
+                *tokens += 1;
+                ops.push((strand, Op::V(*semaphore)));
+            }
+            Some((semaphore, tokens)) if *tokens > 0 => {
+                *tokens -= 1;
+                ops.push((strand, Op::P(*semaphore)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A strand arrives at a round of a barrier, or leaves it.
+    pub fn barrier<N: Naming>(
+        &mut self,
+        strand: Strand,
+        (address, round): (u64, u64),
+        arrive: bool,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        // Those of a round may arrive before all of the one before it have left.
+        let turn = (round % 4) as usize;
+        let barrier = match self.object(address).barriers[turn] {
+            Some(barrier) => barrier,
+            None => {
+                let which = format!("{turn}");
+                let barrier = Barrier(names.number(Table::Barriers, address, &which)?);
+                self.object(address).barriers[turn] = Some(barrier);
+                barrier
+            }
+        };
+        ops.push((
+            strand,
+            match arrive {
+                true => Op::BarrierArrive(barrier),
+                false => Op::BarrierLeave(barrier),
+            },
+        ));
+        Ok(())
+    }
+
+    /// What was released at an address is acquired, if anything was.
+    pub fn acquire(&mut self, strand: Strand, address: u64, ops: &mut Ops) {
+        if let Some(channel) = self.object(address).channel {
+            ops.push((strand, Op::AtomicLoad(channel, AtomicOrdering::Acquire)));
+        }
+    }
+
+    /// What a strand did is released at an address; with `more`, besides what was released before.
+    pub fn release<N: Naming>(
+        &mut self,
+        strand: Strand,
+        address: u64,
+        more: bool,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        let channel = match self.object(address).channel {
+            Some(channel) => channel,
+            None => {
+                let channel = names.number(Table::Locations, address, "synchronisation")?;
+                *self.object(address).channel.insert(Location(channel))
+            }
+        };
+        let order = AtomicOrdering::Release;
+        ops.push((
+            strand,
+            match more {
+                true => Op::AtomicUpdate(channel, order),
+                false => Op::AtomicStore(channel, order),
+            },
+        ));
+        Ok(())
+    }
+
+    /// An atomic operation on a variable that is made of some locations.
+    pub fn atomic<N: Naming>(
+        &mut self,
+        strand: Strand,
+        (address, locations): (u64, &[Location]),
+        (operation, order): (Operation, AtomicOrdering),
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        let (reads, writes) = (operation != Operation::Store, operation != Operation::Load);
+        if self.has_fences && reads {
+            let carried = &self.objects.entry(address).or_default().atomic.tokens;
+            match acquires(order) {
+                true => await_tokens(strand, carried, ops),
+                false => {
+                    let fences = self.fences.entry(strand).or_default();
+                    fences
+                        .seen
+                        .extend(carried.iter().map(|(by, token)| (*by, *token)));
+                }
+            }
+        }
+        // A plain store ends what was released, but for the thread that did so last: C11 has it continue.
+        let state = &mut self.objects.entry(address).or_default().atomic;
+        let continues =
+            operation == Operation::Store && !releases(order) && state.last == Some(strand);
+        for location in locations {
+            let op = match operation {
+                Operation::Load => Op::AtomicLoad(*location, order),
+                Operation::Store if continues => Op::AtomicUpdate(*location, order),
+                Operation::Store => Op::AtomicStore(*location, order),
+                Operation::Update => Op::AtomicUpdate(*location, order),
+            };
+            ops.push((strand, op));
+        }
+        if !writes {
+            return Ok(());
+        }
+        if operation == Operation::Store && !continues {
+            state.last = None;
+            state.tokens.clear();
+        }
+        if releases(order) {
+            state.last = Some(strand);
+        }
+        if self.has_fences {
+            let token = match releases(order) {
+                true => Some(self.token(strand, names, ops)?),
+                false => self.fences.entry(strand).or_default().released,
+            };
+            let state = &mut self.objects.entry(address).or_default().atomic;
+            state.tokens.extend(token.map(|token| (strand, token)));
+        }
+        Ok(())
+    }
+
+    /// A fence.
+    pub fn fence<N: Naming>(
+        &mut self,
+        strand: Strand,
+        order: AtomicOrdering,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        if acquires(order) {
+            let seen = std::mem::take(&mut self.fences.entry(strand).or_default().seen);
+            await_tokens(strand, &seen, ops);
+        }
+        if releases(order) {
+            let token = self.token(strand, names, ops)?;
+            self.fences.entry(strand).or_default().released = Some(token);
+        }
+        Ok(())
+    }
+
+    /// Strands that live come before one that nobody is known to have created.
+    pub fn begin_unknown<N: Naming>(
+        &mut self,
+        strand: Strand,
+        living: &FxHashSet<Strand>,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<(), N::Error> {
+        for other in living {
+            let token = self.token(*other, names, ops)?;
+            ops.push((strand, Op::AtomicLoad(token, AtomicOrdering::Acquire)));
+        }
+        Ok(())
+    }
+
+    /// A variable that stands for what a strand has done up to now.
+    fn token<N: Naming>(
+        &mut self,
+        strand: Strand,
+        names: &mut N,
+        ops: &mut Ops,
+    ) -> Result<Location, N::Error> {
+        self.tokens += 1;
+        let what = format!("release {}", self.tokens);
+        let token = Location(names.number(Table::Locations, 0, &what)?);
+        ops.push((strand, Op::AtomicStore(token, AtomicOrdering::Release)));
+        Ok(token)
+    }
+}
+
+fn await_tokens(strand: Strand, tokens: &Tokens, ops: &mut Ops) {
+    for (_, token) in tokens.iter().filter(|(by, _)| **by != strand) {
+        ops.push((strand, Op::AtomicLoad(*token, AtomicOrdering::Acquire)));
+    }
+}
+
+/// What an atomic operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    Load,
+    Store,
+    Update,
+}
+
+/// A memory order as the compilers number them.
+pub fn ordering(number: u64) -> AtomicOrdering {
+    match number & 7 {
+        0 => AtomicOrdering::Relaxed,
+        1 | 2 => AtomicOrdering::Acquire,
+        3 => AtomicOrdering::Release,
+        4 => AtomicOrdering::AcquireRelease,
+        _ => AtomicOrdering::SequentiallyConsistent,
+    }
+}
+
+fn acquires(order: AtomicOrdering) -> bool {
+    !matches!(order, AtomicOrdering::Relaxed | AtomicOrdering::Release)
+}
+
+fn releases(order: AtomicOrdering) -> bool {
+    !matches!(order, AtomicOrdering::Relaxed | AtomicOrdering::Acquire)
+}

@@ -1,0 +1,92 @@
+//! What memory is called: by the global, the block, the mapping or the stack that it belongs to at the time.
+
+use std::collections::BTreeMap;
+
+use crate::findings::Process;
+use crate::symbols::Symbols;
+
+/// The pieces of memory that there are.
+#[derive(Default)]
+pub struct Memory {
+    /// By where they begin. They do not overlap.
+    pieces: BTreeMap<u64, Piece>,
+    blocks: u64,
+    mappings: u64,
+}
+
+struct Piece {
+    end: u64,
+    name: String,
+}
+
+impl Memory {
+    /// A block of the heap is allocated.
+    pub fn allocate(&mut self, address: u64, size: u64) {
+        self.blocks += 1;
+        let bytes = if size == 1 { "byte" } else { "bytes" };
+        let name = format!("heap block {} of {size} {bytes}", self.blocks);
+        self.put(address, size.max(1), name);
+    }
+
+    /// Memory is mapped or unmapped.
+    pub fn map(&mut self, address: u64, size: u64) {
+        self.mappings += 1;
+        let name = format!("mapped memory {}", self.mappings);
+        self.put(address, size, name);
+    }
+
+    /// A thread's stack lies there.
+    pub fn stack(&mut self, address: u64, size: u64, thread: &str) {
+        self.put(address, size, format!("stack of {thread}"));
+    }
+
+    fn put(&mut self, address: u64, size: u64, name: String) {
+        let end = address.saturating_add(size);
+        while let Some((&start, piece)) = self.pieces.range_mut(..end).next_back() {
+            if piece.end <= address {
+                break;
+            }
+            // What is left of a piece that is partly replaced keeps its name on its lower side.
+            if start >= address {
+                self.pieces.remove(&start);
+            } else {
+                piece.end = address;
+            }
+        }
+        self.pieces.insert(address, Piece { end, name });
+    }
+
+    /// What the memory at an address is called.
+    pub fn name(&self, symbols: &mut Symbols, process: &Process, address: u64) -> String {
+        let below = self.pieces.range(..=address).next_back();
+        match below.filter(|(_, piece)| address < piece.end) {
+            Some((start, piece)) if *start == address => piece.name.clone(),
+            Some((start, piece)) => format!("{}+{}", piece.name, address - start),
+            None => symbols
+                .global(process, address)
+                .unwrap_or_else(|| format!("memory at {address:#x}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_called_by_what_it_belongs_to_now() {
+        let mut memory = Memory::default();
+        let name = |memory: &Memory, address| {
+            memory.name(&mut Symbols::default(), &Process::default(), address)
+        };
+        memory.map(0x1000, 0x1000);
+        memory.allocate(0x1010, 8);
+        assert_eq!(name(&memory, 0x1014), "heap block 1 of 8 bytes+4");
+        assert_eq!(name(&memory, 0x1000), "mapped memory 1");
+        memory.allocate(0x1008, 16);
+        assert_eq!(name(&memory, 0x1014), "heap block 2 of 16 bytes+12");
+        memory.stack(0x1000, 0x20, "T1");
+        assert_eq!(name(&memory, 0x1014), "stack of T1+20");
+        assert_eq!(name(&memory, 0x3000), "memory at 0x3000");
+    }
+}

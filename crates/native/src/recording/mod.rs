@@ -1,0 +1,416 @@
+//! What a program did, from the tapes that it left to a trace.
+//!
+//! Two passes over a tape: the first finds which pieces of memory are touched together ([`grain`]) and who there is; the second
+//! puts everything in order ([`order`]), gives it a name ([`memory`], [`places`]) and writes it down as operations
+//! of a trace ([`lowering`]).
+//!
+//! Guarantee: the trace is one that could have happened, and says of every access of recorded code which bytes it touched,
+//! and where in the source it stands. Cost: memory for the names, and what [`grain`] needs.
+
+mod grain;
+mod lowering;
+mod memory;
+mod order;
+mod places;
+mod tape;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use deadheat_model::words::Table;
+use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
+use deadheat_trace::TraceError;
+use deadheat_trace::dht::{OrderedWriter, Writer};
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::findings::Process;
+use crate::symbols::Symbols;
+use grain::{Grain, NONE};
+use lowering::{Lowering, Naming, Operation, ordering};
+use memory::Memory;
+use order::{Order, Step};
+use places::Places;
+use tape::{Code, Record, Stamped, Tape, What};
+
+/// What a recording turned out to be.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// How many events the trace has.
+    pub events: u64,
+    /// How many threads.
+    pub threads: u64,
+    /// The recording was given up before the program's end, for want of room.
+    pub full: bool,
+}
+
+/// Why a recording could not become a trace.
+#[derive(Debug, Error)]
+pub enum RecordingError {
+    /// The tape cannot be read.
+    #[error("the recording in `{}` cannot be read: {error}", path.display())]
+    Tape {
+        /// The tape.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// The tape that belongs to a file of findings.
+pub fn tape_of(findings: &Path) -> PathBuf {
+    let mut path = findings.as_os_str().to_os_string();
+    path.push(".tape");
+    path.into()
+}
+
+/// Writes what a process has recorded as a trace.
+pub fn write_trace(
+    tape: &Path,
+    process: &Process,
+    trace: &Path,
+) -> Result<Recorded, RecordingError> {
+    let tape = Tape::open(tape).map_err(|error| RecordingError::Tape {
+        path: tape.into(),
+        error,
+    })?;
+    let contents = Contents::of(&tape);
+    let writer = Writer::create(trace)?;
+    for thread in &contents.threads {
+        writer.name(Table::Strands, thread)?;
+    }
+    let mut lowering = Lowering::default();
+    lowering.has_fences = contents.has_fences;
+    let mut scribe = Scribe {
+        names: Names {
+            writer: &writer,
+            process,
+            symbols: Symbols::default(),
+            memory: Memory::default(),
+        },
+        grain: contents.grain,
+        places: Places::default(),
+        lowering,
+        events: Vec::new(),
+        ordered: OrderedWriter::new(&writer),
+        living: FxHashSet::default(),
+        ended: FxHashSet::default(),
+        several: false,
+        count: 0,
+        ops: Vec::new(),
+        touched: Vec::new(),
+    };
+    let mut order = Order::new(&tape);
+    while let Some((thread, step, calls)) = order.step() {
+        scribe.step(Strand(thread), step, calls)?;
+    }
+    let recorded = Recorded {
+        events: scribe.count,
+        threads: contents.threads.len() as u64,
+        full: order.full,
+    };
+    scribe.flush()?;
+    scribe.ordered.finish()?;
+    // A trace that ends before the program did has no end: so nobody takes it for a whole one.
+    if !recorded.full {
+        writer.finish()?;
+    }
+    Ok(recorded)
+}
+
+/// What the first pass finds.
+#[derive(Default)]
+struct Contents {
+    grain: Grain,
+    /// What the threads are called.
+    threads: Vec<String>,
+    has_fences: bool,
+}
+
+impl Contents {
+    fn of(tape: &Tape) -> Contents {
+        let mut contents = Contents::default();
+        for thread in tape.threads() {
+            contents.thread(thread);
+            for record in tape.records(thread) {
+                match record {
+                    Record::Access { address, code } => contents.grain.note(address, code.size),
+                    Record::Name(name) => contents.name(thread, &name),
+                    Record::Stamped(stamped) => contents.stamped(&stamped),
+                    _ => {}
+                }
+            }
+        }
+        contents.grain.seal();
+        contents
+    }
+
+    fn stamped(&mut self, stamped: &Stamped) {
+        match stamped.what {
+            What::Atomic => self.grain.note(stamped.address, atomic_size(stamped)),
+            What::Freed | What::Allocated | What::New => {
+                self.grain.note(stamped.address, stamped.size);
+            }
+            What::Create | What::Join => self.thread(stamped.address as u32),
+            What::Fence => self.has_fences = true,
+            _ => {}
+        }
+    }
+
+    /// There is such a thread.
+    fn thread(&mut self, thread: u32) {
+        // Numbers are given out one after the other: one that is far from all others is damage.
+        let most = self.threads.len() + (1 << 20);
+        for number in self.threads.len()..=(thread as usize).min(most) {
+            self.threads.push(match number {
+                0 => "main".to_string(),
+                _ => format!("T{number}"),
+            });
+        }
+    }
+
+    fn name(&mut self, thread: u32, name: &[u8]) {
+        let length = name
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(name.len());
+        let name = String::from_utf8_lossy(&name[..length]);
+        if let Some(known) = self.threads.get_mut(thread as usize).filter(|_| thread > 0) {
+            *known = format!("T{thread} ({name})");
+        }
+    }
+}
+
+fn atomic_size(stamped: &Stamped) -> u64 {
+    1 << (stamped.detail >> 6 & 7).min(4)
+}
+
+/// Writes the trace, step by step.
+struct Scribe<'w> {
+    names: Names<'w>,
+    grain: Grain,
+    places: Places,
+    lowering: Lowering,
+    /// What has not been handed over yet.
+    events: Vec<Event>,
+    ordered: OrderedWriter<'w>,
+    living: FxHashSet<Strand>,
+    ended: FxHashSet<Strand>,
+    /// Whether there has been a second thread.
+    several: bool,
+    count: u64,
+    ops: Vec<(Strand, Op)>,
+    touched: Vec<Location>,
+}
+
+struct Names<'w> {
+    writer: &'w Writer,
+    process: &'w Process,
+    symbols: Symbols,
+    memory: Memory,
+}
+
+impl Naming for Names<'_> {
+    type Error = TraceError;
+
+    fn number(&mut self, table: Table, address: u64, what: &str) -> Result<u64, TraceError> {
+        let name = match address {
+            0 => what.to_string(),
+            _ => {
+                let name = self.memory.name(&mut self.symbols, self.process, address);
+                match what {
+                    "" => name,
+                    what => format!("{name} ({what})"),
+                }
+            }
+        };
+        self.writer.name(table, &name)
+    }
+}
+
+impl Scribe<'_> {
+    fn step(&mut self, strand: Strand, step: Step, calls: &[u64]) -> Result<(), TraceError> {
+        if self.ended.contains(&strand) {
+            return Ok(());
+        }
+        match step {
+            Step::Access { address, code } => self.access(strand, address, code, calls),
+            Step::Stack { address, size } => {
+                let thread = if strand.0 == 0 {
+                    "main".to_string()
+                } else {
+                    format!("T{}", strand.0)
+                };
+                self.names.memory.stack(address, size, &thread);
+                Ok(())
+            }
+            Step::Stamped(stamped) => {
+                self.ops.clear();
+                self.stamped(strand, &stamped)?;
+                if self.ops.is_empty() {
+                    return Ok(());
+                }
+                let site = self.site(stamped.pc, calls)?;
+                for (strand, op) in std::mem::take(&mut self.ops) {
+                    self.event(strand, op, site)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn site(&mut self, pc: u64, calls: &[u64]) -> Result<Site, TraceError> {
+        let names = &mut self.names;
+        self.places
+            .site(&mut names.symbols, names.process, names.writer, pc, calls)
+    }
+
+    fn event(&mut self, strand: Strand, op: Op, site: Site) -> Result<(), TraceError> {
+        self.events.push(Event::new(strand, op, site));
+        self.count += 1;
+        match self.events.len() < deadheat_trace::WINDOW {
+            true => Ok(()),
+            false => self.flush(),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), TraceError> {
+        self.ordered.write(&self.events)?;
+        self.events.clear();
+        Ok(())
+    }
+
+    /// The locations that a piece of memory consists of.
+    fn touch(&mut self, address: u64, size: u64) -> Result<(), TraceError> {
+        self.touched.clear();
+        let (names, touched) = (&mut self.names, &mut self.touched);
+        let mut failure = Ok(());
+        self.grain.each(address, size, |at, number| {
+            if *number == NONE {
+                match names.number(Table::Locations, at, "") {
+                    Ok(new) => *number = new as u32 + 1,
+                    Err(error) => failure = Err(error),
+                }
+            }
+            touched.push(Location(u64::from(number.wrapping_sub(1))));
+        });
+        failure
+    }
+
+    fn access(
+        &mut self,
+        strand: Strand,
+        address: u64,
+        code: Code,
+        calls: &[u64],
+    ) -> Result<(), TraceError> {
+        let site = self.site(code.pc, calls)?;
+        self.touch(address, code.size)?;
+        for index in 0..self.touched.len() {
+            let location = self.touched[index];
+            let op = match code.write {
+                true => Op::Write(location),
+                // What a value decides is not known: it may decide anything.
+                false => Op::Read(location, ReadKind::Control),
+            };
+            self.event(strand, op, site)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what something with a stamp stands for into `ops`.
+    fn stamped(&mut self, strand: Strand, stamped: &Stamped) -> Result<(), TraceError> {
+        let Stamped { address, size, .. } = *stamped;
+        let (names, ops) = (&mut self.names, &mut self.ops);
+        let other = Strand(address as u32);
+        match stamped.what {
+            What::Full => {}
+            What::Freed => {
+                if self.several {
+                    self.touch(address, size)?;
+                    let writes = self
+                        .touched
+                        .iter()
+                        .map(|location| (strand, Op::Write(*location)));
+                    self.ops.extend(writes);
+                }
+            }
+            What::Allocated => {
+                self.renew(address, size);
+                self.names.memory.allocate(address, size);
+            }
+            What::New => {
+                self.renew(address, size);
+                self.names.memory.map(address, size);
+            }
+            What::Lock => {
+                let write = stamped.detail & 1 != 0;
+                self.lowering.lock(strand, address, write, names, ops)?;
+            }
+            What::Unlock => self.lowering.unlock(strand, address, ops),
+            What::Take => self
+                .lowering
+                .semaphore(strand, address, false, names, ops)?,
+            What::Give => self.lowering.semaphore(strand, address, true, names, ops)?,
+            What::Arrive | What::Leave => {
+                let arrives = stamped.what == What::Arrive;
+                let round = (address, stamped.detail);
+                self.lowering.barrier(strand, round, arrives, names, ops)?;
+            }
+            What::Acquire => self.lowering.acquire(strand, address, ops),
+            What::Release => self.lowering.release(strand, address, false, names, ops)?,
+            What::ReleaseMore => self.lowering.release(strand, address, true, names, ops)?,
+            What::Atomic => {
+                self.touch(address, atomic_size(stamped))?;
+                let operation = match stamped.detail >> 4 & 3 {
+                    0 => Operation::Load,
+                    1 => Operation::Store,
+                    _ => Operation::Update,
+                };
+                let how = (operation, ordering(stamped.detail));
+                let variable = (address, &self.touched[..]);
+                let (names, ops) = (&mut self.names, &mut self.ops);
+                self.lowering.atomic(strand, variable, how, names, ops)?;
+            }
+            What::Fence => {
+                let order = ordering(stamped.detail);
+                self.lowering.fence(strand, order, names, ops)?;
+            }
+            What::Create => {
+                self.several = true;
+                ops.push((strand, Op::Fork(other)));
+            }
+            What::Join => {
+                if self.ended.insert(other) {
+                    self.living.remove(&other);
+                    self.lowering.end(other, ops);
+                }
+                ops.push((strand, Op::Join(other)));
+            }
+            What::Begin => {
+                if address == 0 {
+                    self.several |= !self.living.is_empty();
+                    let living = &self.living;
+                    self.lowering.begin_unknown(strand, living, names, ops)?;
+                }
+                self.living.insert(strand);
+            }
+            What::End => {
+                self.lowering.end(strand, ops);
+                self.living.remove(&strand);
+                self.ended.insert(strand);
+            }
+            What::Destroy => self.lowering.forget(address, 1),
+        }
+        Ok(())
+    }
+
+    /// A piece of memory is something new.
+    fn renew(&mut self, address: u64, size: u64) {
+        self.grain.each(address, size, |_, number| *number = NONE);
+        self.lowering.forget(address, size);
+    }
+}

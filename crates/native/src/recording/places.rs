@@ -1,0 +1,80 @@
+//! Places in the source: where an event comes from, as the line in the program's own code that led to it.
+
+use deadheat_model::Site;
+use deadheat_model::words::Table;
+use deadheat_trace::TraceError;
+use deadheat_trace::dht::Writer;
+use rustc_hash::FxHashMap;
+
+use crate::findings::Process;
+use crate::symbols::Symbols;
+
+/// Names places and remembers them.
+#[derive(Default)]
+pub struct Places {
+    sites: FxHashMap<String, Site>,
+    /// By code address: the place if it lies in the program's own code, and what it is called else.
+    known: FxHashMap<u64, (Option<Site>, String)>,
+}
+
+impl Places {
+    /// The place of code at a return address, in functions that return to `calls`, outermost first.
+    pub fn site(
+        &mut self,
+        symbols: &mut Symbols,
+        process: &Process,
+        writer: &Writer,
+        pc: u64,
+        calls: &[u64],
+    ) -> Result<Site, TraceError> {
+        if pc != 0
+            && let Some((Some(site), _)) = self.known.get(&pc)
+        {
+            return Ok(*site);
+        }
+        let innermost = if pc == 0 { None } else { Some(pc) };
+        // Whoever called the first function is not the program.
+        let callers = calls.iter().skip(1).rev().copied();
+        for code in innermost.into_iter().chain(callers) {
+            if !self.known.contains_key(&code) {
+                let found = self.look_up(symbols, process, writer, code)?;
+                self.known.insert(code, found);
+            }
+            if let Some((Some(site), _)) = self.known.get(&code) {
+                return Ok(*site);
+            }
+        }
+        let name = innermost.and_then(|pc| self.known.get(&pc));
+        let name = name.map_or("?".to_string(), |(_, name)| name.clone());
+        self.named(writer, name)
+    }
+
+    fn look_up(
+        &mut self,
+        symbols: &mut Symbols,
+        process: &Process,
+        writer: &Writer,
+        code: u64,
+    ) -> Result<(Option<Site>, String), TraceError> {
+        let frames = symbols.frames(process, code);
+        let mut own = frames.iter();
+        let own = own.find(|frame| frame.line.is_some() && !frame.is_system());
+        let name = own
+            .or(frames.first())
+            .map_or("?".to_string(), |frame| frame.location());
+        let site = match own {
+            Some(_) => Some(self.named(writer, name.clone())?),
+            None => None,
+        };
+        Ok((site, name))
+    }
+
+    fn named(&mut self, writer: &Writer, name: String) -> Result<Site, TraceError> {
+        if let Some(site) = self.sites.get(&name) {
+            return Ok(*site);
+        }
+        let site = Site(writer.name(Table::Sites, &name)? as u32);
+        self.sites.insert(name, site);
+        Ok(site)
+    }
+}

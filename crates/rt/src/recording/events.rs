@@ -1,0 +1,149 @@
+//! What hooks and interposed functions tell a recording.
+
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use super::tape::site;
+pub use super::tape::{Record, code};
+use crate::thread::{Thread, enter, local};
+use crate::world::world;
+
+/// Whether accesses and synchronisation are written down: there has been a second thread.
+#[inline]
+fn running() -> bool {
+    !world().off()
+}
+
+/// A plain access of up to 16 bytes.
+#[inline]
+pub fn access(address: usize, size: usize, write: bool, pc: usize) {
+    let local = local();
+    let thread = local.thread.get();
+    if thread.is_null() || local.depth.get() != 0 {
+        return first(address, size, write, pc);
+    }
+    if !running() {
+        return;
+    }
+    // SAFETY: the running thread's own.
+    let thread = unsafe { &mut *thread };
+    if thread.ignore[usize::from(write)] > 0 {
+        return;
+    }
+    // Handlers wait meanwhile; nobody else looks at a tape.
+    local.depth.set(1);
+    compiler_fence(Ordering::SeqCst);
+    let (frames, id) = (thread.frames, thread.id);
+    thread
+        .tape
+        .access(frames, id, address, site(pc, size, write));
+    compiler_fence(Ordering::SeqCst);
+    local.depth.set(0);
+    if local.pending.load(Ordering::Relaxed) {
+        crate::signals::handle_waiting();
+    }
+}
+
+/// An access on a thread that is not known yet.
+#[cold]
+fn first(address: usize, size: usize, write: bool, pc: usize) {
+    if local().depth.get() == 0 && !local().dead.get() && enter().is_some() {
+        access(address, size, write, pc);
+    }
+}
+
+/// A piece of memory is read or written.
+pub fn range(address: usize, size: usize, write: bool, pc: usize) {
+    let Some(entered) = enter() else { return };
+    let thread = entered.thread();
+    if running() && thread.ignore[usize::from(write)] == 0 {
+        let record = match write {
+            true => Record::WriteRange,
+            false => Record::ReadRange,
+        };
+        let (frames, id) = (thread.frames, thread.id);
+        let more = [code(pc, 0), size as u64];
+        thread.tape.note(frames, id, record, address as u64, more);
+    }
+}
+
+/// The thread is called so.
+pub fn name(thread: &mut Thread, name: &[u8]) {
+    let mut text = [0; 16];
+    let length = name.len().min(15);
+    text[..length].copy_from_slice(&name[..length]);
+    let more = [0, 8].map(|at| u64::from_ne_bytes(std::array::from_fn(|byte| text[at + byte])));
+    thread
+        .tape
+        .note(thread.frames, thread.id, Record::Name, 0, more);
+}
+
+/// The thread's stack lies there.
+pub fn stack(thread: &mut Thread) {
+    let (from, to) = thread.stack;
+    let more = [0, (to - from) as u64];
+    thread
+        .tape
+        .note(thread.frames, thread.id, Record::Stack, from as u64, more);
+}
+
+/// Something that orders threads, if synchronisation is looked at on the running thread.
+pub fn synchronise(record: Record, address: usize, pc: usize, detail: u64) {
+    let Some(entered) = enter() else { return };
+    let thread = entered.thread();
+    if running() && thread.ignore[2] == 0 {
+        thread.record(record, address, code(pc, detail));
+    }
+}
+
+/// A block is allocated or freed, or other memory is as new.
+pub fn memory(record: Record, address: usize, size: usize, pc: usize) {
+    if let Some(entered) = enter() {
+        entered.thread().record_memory(record, address, size, pc);
+    }
+}
+
+/// What an atomic operation did.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub enum Operation {
+    Load = 0,
+    Store = 1,
+    Update = 2,
+}
+
+/// An atomic operation, which `operate` does and says what it was. Its place among those of the same variable is fixed
+/// while it is done.
+pub fn atomic<R>(
+    address: usize,
+    size: usize,
+    pc: usize,
+    operate: impl FnOnce() -> (R, Operation, i32),
+) -> R {
+    let Some(entered) = enter() else {
+        return operate().0;
+    };
+    let thread = entered.thread();
+    if !running() {
+        return operate().0;
+    }
+    let _channel = world().channels.get(address).lock();
+    let (result, operation, order) = operate();
+    let detail = (order & 7) as u64 | (operation as u64) << 4 | u64::from(size.ilog2()) << 6;
+    if thread.ignore[2] == 0 {
+        thread.record(Record::Atomic, address, code(pc, detail));
+    }
+    result
+}
+
+/// A second thread is about to be created: what the first one holds is told.
+pub fn first_create(thread: &mut Thread) {
+    if thread.id == 0 && thread.stack == (0, 0) {
+        thread.stack = crate::modules::first_stack().unwrap_or_default();
+        stack(thread);
+    }
+    for index in 0..thread.held.len() {
+        let held = thread.held[index];
+        let write = u64::from(held.write);
+        thread.record(Record::Lock, held.address, code(0, write));
+    }
+}

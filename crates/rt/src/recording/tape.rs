@@ -1,0 +1,345 @@
+//! What one thread writes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::spool::{Chunk, FIRST_SITE, HEADER};
+use crate::os;
+use crate::thread::{Frame, Thread, local};
+use crate::world::world;
+
+/// The most words a record has.
+const LONGEST: usize = 5;
+/// How many accesses have one time.
+const SAME_TIME: u32 = 16;
+/// A frame that the tape has.
+const TOLD: u32 = 1;
+const READS: usize = 1 << 9;
+
+/// The numbers of records that are not accesses: see the table in `tape.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Record {
+    Entered = 1,
+    Left = 2,
+    Time = 3,
+    Elsewhere = 4,
+    ReadRange = 5,
+    WriteRange = 6,
+    Name = 7,
+    Stack = 8,
+    Full = 9,
+    Freed = 10,
+    Allocated = 11,
+    New = 12,
+    Lock = 13,
+    Unlock = 14,
+    Take = 15,
+    Give = 16,
+    Arrive = 17,
+    Leave = 18,
+    Acquire = 19,
+    Release = 20,
+    ReleaseMore = 21,
+    Atomic = 22,
+    Fence = 23,
+    Create = 24,
+    Join = 25,
+    Begin = 26,
+    End = 27,
+    Destroy = 28,
+}
+
+const PAYLOAD: u64 = (1 << 48) - 1;
+
+/// The next stamp.
+static STAMP: AtomicU64 = AtomicU64::new(1);
+
+/// A number above all that were given out before.
+#[inline]
+pub fn stamp() -> u64 {
+    STAMP.fetch_add(1, Ordering::SeqCst)
+}
+
+/// The time, in sixteens of cycles.
+#[inline]
+fn time() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this architecture has it.
+    let cycles = unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(not(target_arch = "x86_64"))]
+    let cycles = 0;
+    cycles >> 4 & PAYLOAD
+}
+
+/// See the [module](self). All zeros: nothing was written.
+#[derive(Debug)]
+pub struct Tape {
+    /// Where the next record goes, and the end of the chunk.
+    next: *mut u64,
+    end: *mut u64,
+    /// Its address is 0 if there is none.
+    chunk: Chunk,
+    chunks: u64,
+    /// How many frames have been told, and the top of the stack then.
+    told: usize,
+    top: *mut Frame,
+    /// Accesses until the next time.
+    timeless: u32,
+    /// Counts records that are no reads.
+    era: u64,
+    /// The reads that were written last.
+    reads: [Read; READS],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    /// The record.
+    word: u64,
+    value: u64,
+    era: u64,
+}
+
+impl Tape {
+    /// Makes room for the longest record, and tells of functions entered and left. False: there is none.
+    #[inline]
+    fn prepare(&mut self, frames: *mut Frame, id: u32) -> bool {
+        let top = local().frame.get();
+        // SAFETY: frames below the top have been written.
+        let told = top == self.top && (top == frames || unsafe { (*top.sub(1)).chain == TOLD });
+        (told || self.tell_frames(frames, top, id)) && self.has_room(id)
+    }
+
+    #[inline]
+    fn has_room(&mut self, id: u32) -> bool {
+        (self.end as usize).wrapping_sub(self.next as usize) > LONGEST * 8 || self.turn(id)
+    }
+
+    /// Goes on in a new chunk.
+    #[cold]
+    #[inline(never)]
+    fn turn(&mut self, id: u32) -> bool {
+        let Some(spool) = &world().spool else {
+            return false;
+        };
+        // Code may come in libraries that were loaded meanwhile.
+        if self.chunks.is_multiple_of(16) {
+            world().findings.tell_modules();
+        }
+        let next = spool.chunk(id, self.chunks, stamp);
+        if let Err(end) = next
+            && !self.end.is_null()
+        {
+            // Room for a record is kept at the end of every chunk.
+            self.put_long(Record::Full as u64, 0, &[0, end, time()]);
+        }
+        self.close();
+        let Ok(chunk) = next else { return false };
+        self.chunks += 1;
+        self.next = (chunk.address as *mut u64).wrapping_add(HEADER);
+        // Behind the last record there is room to say that there is no more room, and a word of zeros.
+        self.end = ((chunk.address + chunk.bytes) as *mut u64).wrapping_sub(LONGEST + 1);
+        self.chunk = chunk;
+        true
+    }
+
+    /// The thread writes nothing more for now.
+    pub fn close(&mut self) {
+        let chunk = std::mem::take(&mut self.chunk);
+        if chunk.address != 0 {
+            // SAFETY: the thread's own mapping, which nobody refers to any more.
+            unsafe { os::unmap(chunk.address, chunk.bytes) };
+        }
+        self.next = std::ptr::null_mut();
+        self.end = std::ptr::null_mut();
+    }
+
+    /// In a forked child: nothing was written yet.
+    pub fn forget(&mut self, frames: *mut Frame) {
+        self.close();
+        for index in 0..self.told {
+            // SAFETY: frames that have been told have been written.
+            unsafe { (*frames.add(index)).chain = 0 };
+        }
+        self.chunks = 0;
+        self.told = 0;
+        self.top = std::ptr::null_mut();
+        self.timeless = 0;
+        self.era += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_frames(&mut self, frames: *mut Frame, top: *mut Frame, id: u32) -> bool {
+        // SAFETY: frames between `frames` and the top have been written.
+        unsafe {
+            let mut known = top;
+            while known > frames && (*known.sub(1)).chain != TOLD {
+                known = known.sub(1);
+            }
+            let depth = known.offset_from(frames) as usize;
+            if depth < self.told {
+                if !self.has_room(id) {
+                    return false;
+                }
+                self.put(Record::Left as u64, depth as u64);
+            }
+            while known < top {
+                if !self.has_room(id) {
+                    return false;
+                }
+                self.put(Record::Entered as u64, (*known).caller & PAYLOAD);
+                (*known).chain = TOLD;
+                known = known.add(1);
+            }
+            self.told = top.offset_from(frames) as usize;
+            self.top = top;
+        }
+        true
+    }
+
+    /// Writes a record of one word.
+    #[inline]
+    fn put(&mut self, number: u64, payload: u64) {
+        // SAFETY: there is room. The compiler must not put this off: the process may be killed at any time.
+        unsafe { self.next.write_volatile(number << 48 | payload & PAYLOAD) };
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Writes a record of several words, the first of them last.
+    #[inline]
+    fn put_long(&mut self, number: u64, payload: u64, further: &[u64]) {
+        for (index, word) in further.iter().enumerate() {
+            // SAFETY: there is room.
+            unsafe { self.next.add(1 + index).write_volatile(*word) };
+        }
+        let head = self.next;
+        self.put(number, payload);
+        self.next = head.wrapping_add(1 + further.len());
+    }
+
+    /// Writes a plain access of up to 16 bytes.
+    #[inline]
+    pub fn access(&mut self, frames: *mut Frame, id: u32, address: usize, site: u64) {
+        let Some(spool) = &world().spool else { return };
+        if spool.is_full() || !self.prepare(frames, id) {
+            return;
+        }
+        let number = spool.site(site);
+        let word = number.unwrap_or(0) << 48 | address as u64 & PAYLOAD;
+        let write = site >> 48 & 1 != 0;
+        if write {
+            self.era += 1;
+        } else if number.is_some() {
+            // SAFETY: the program is about to read there.
+            let value = unsafe { value(address, (site >> 49) as usize) };
+            let place = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - READS.ilog2());
+            let read = &mut self.reads[place as usize];
+            if let Some(value) = value {
+                if read.word == word && read.era == self.era {
+                    if read.value == value {
+                        return;
+                    }
+                    // Somebody else has written: it matters when.
+                    self.timeless = 0;
+                }
+                let era = self.era;
+                *read = Read { word, value, era };
+            }
+        }
+        if self.timeless == 0 {
+            self.timeless = SAME_TIME;
+            self.put(Record::Time as u64, time());
+        }
+        self.timeless -= 1;
+        match number {
+            Some(number) => self.put(number, address as u64),
+            None => self.put_long(Record::Elsewhere as u64, address as u64, &[site]),
+        }
+    }
+
+    /// Writes something that has no stamp.
+    pub fn note(
+        &mut self,
+        frames: *mut Frame,
+        id: u32,
+        record: Record,
+        payload: u64,
+        more: [u64; 2],
+    ) {
+        if self.prepare(frames, id) {
+            self.era += 1;
+            self.put(Record::Time as u64, time());
+            if self.has_room(id) {
+                self.put_long(record as u64, payload, &more);
+            }
+        }
+    }
+
+    /// Writes something that has a stamp, which is taken now.
+    pub fn stamped(
+        &mut self,
+        frames: *mut Frame,
+        id: u32,
+        record: Record,
+        payload: u64,
+        pc: u64,
+        size: Option<u64>,
+    ) {
+        if !self.prepare(frames, id) {
+            return;
+        }
+        self.era += 1;
+        self.timeless = 0;
+        let (stamp, time) = (stamp(), time());
+        match size {
+            None => self.put_long(record as u64, payload, &[pc, stamp, time]),
+            Some(size) => self.put_long(record as u64, payload, &[pc, stamp, time, size]),
+        }
+    }
+}
+
+/// What up to 8 bytes at an address hold.
+#[inline]
+unsafe fn value(address: usize, size: usize) -> Option<u64> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        Some(match size {
+            1 => u64::from((address as *const u8).read_volatile()),
+            2 => u64::from((address as *const u16).read_unaligned()),
+            4 => u64::from((address as *const u32).read_unaligned()),
+            8 => (address as *const u64).read_unaligned(),
+            _ => return None,
+        })
+    }
+}
+
+/// As the table of sites has it.
+#[inline]
+pub fn site(pc: usize, size: usize, write: bool) -> u64 {
+    (size as u64) << 49 | u64::from(write) << 48 | pc as u64 & PAYLOAD
+}
+
+/// What a record says of code, and a detail.
+#[inline]
+pub fn code(pc: usize, detail: u64) -> u64 {
+    detail << 48 | pc as u64 & PAYLOAD
+}
+
+const _: () = assert!(Record::Destroy as u64 + 1 <= FIRST_SITE);
+
+impl Thread {
+    /// Writes something with a stamp to the thread's tape.
+    pub fn record(&mut self, record: Record, payload: usize, code: u64) {
+        let (frames, id) = (self.frames, self.id);
+        self.tape
+            .stamped(frames, id, record, payload as u64, code, None);
+    }
+
+    /// Writes something about a piece of memory, with a stamp.
+    pub fn record_memory(&mut self, record: Record, address: usize, size: usize, pc: usize) {
+        let (frames, id) = (self.frames, self.id);
+        let size = Some(size as u64);
+        self.tape
+            .stamped(frames, id, record, address as u64, code(pc, 0), size);
+    }
+}
