@@ -272,6 +272,10 @@ impl Lowering {
         ops: &mut Ops,
     ) -> Result<(), N::Error> {
         let (reads, writes) = (operation != Operation::Store, operation != Operation::Load);
+        if reads && acquires(order) {
+            // The guard of a static variable of C++ is released by a function and acquired by an atomic load.
+            self.acquire(strand, address, ops);
+        }
         if self.has_fences && reads {
             let carried = &self.objects.entry(address).or_default().atomic.tokens;
             match acquires(order) {
