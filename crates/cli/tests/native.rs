@@ -1,12 +1,13 @@
 //! The programs in `tests/native/`: each is built by `deadheat cc` or `deadheat c++`, with clang and with gcc, and run by
-//! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say.
+//! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say. The same is then asked of
+//! `deadheat record` and happens-before on its trace.
 //!
 //! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
 //! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
 //! is run under (`env LD_PRELOAD=libjemalloc.so.2`). A compiler that is not there is counted as skipped, with what to install.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -105,6 +106,8 @@ impl Program {
         for run in 1..=runs {
             self.run(&executable)
                 .map_err(|what| format!("run {run}: {what}"))?;
+            self.record(&executable)
+                .map_err(|what| format!("recording {run}: {what}"))?;
         }
         std::fs::remove_file(&executable).unwrap();
         Ok(())
@@ -118,38 +121,78 @@ impl Program {
             .arg("--")
             .args(words("DEADHEAT_CORPUS_UNDER"))
             .arg(executable);
-        run.stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null());
-        let mut child = run.spawn().unwrap();
-        let start = Instant::now();
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if start.elapsed() > Duration::from_secs(60) => {
-                    child.kill().unwrap();
-                    return Err("it has not ended within a minute".to_string());
-                }
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        };
+        let status = end(run)?;
         let expected = if self.races.is_empty() { 0 } else { 66 };
         let report = std::fs::read_to_string(&json).unwrap_or_default();
         let report: Value = serde_json::from_str(&report)
             .map_err(|error| format!("{status}, no report: {error}"))?;
-        let found: Vec<Expected> = report["races"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|race| self.found(race))
-            .collect();
-        let right = |race: &Expected| self.races.iter().any(|expected| expected.fits(race));
-        let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
-        if !found.iter().all(right) || !self.races.iter().all(is_found) {
-            return Err(format!("expected {:?}, found {found:?}", self.races));
-        }
+        let races = report["races"].as_array().unwrap();
+        self.compare(races.iter().map(|race| self.found(race)).collect())?;
         match status.code() == Some(expected) {
             true => Ok(()),
             false => Err(format!("{status}, expected {expected}")),
+        }
+    }
+
+    fn compare(&self, found: Vec<Expected>) -> Result<(), String> {
+        let right = |race: &Expected| self.races.iter().any(|expected| expected.fits(race));
+        let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
+        match found.iter().all(right) && self.races.iter().all(is_found) {
+            true => Ok(()),
+            false => Err(format!("expected {:?}, found {found:?}", self.races)),
+        }
+    }
+
+    /// Records the program and judges the traces of its processes by happens-before.
+    fn record(&self, executable: &Path) -> Result<(), String> {
+        let directory = tempfile::tempdir_in(executable.parent().unwrap()).unwrap();
+        let mut record = deadheat();
+        record
+            .args(["record", "-o"])
+            .arg(directory.path().join("run.dht"))
+            .arg("--")
+            .args(words("DEADHEAT_CORPUS_UNDER"))
+            .arg(executable);
+        let status = end(record)?;
+        if status.code() != Some(0) {
+            return Err(format!("{status}, expected 0"));
+        }
+        let mut found = Vec::new();
+        for trace in std::fs::read_dir(directory.path()).unwrap() {
+            let mut analyze = deadheat();
+            analyze.args(["analyze", "--engine", "hb", "--json"]);
+            let output = analyze.arg(trace.unwrap().path()).output().unwrap();
+            let error = String::from_utf8_lossy(&output.stderr);
+            if error.contains("no events") {
+                continue;
+            }
+            let report: Value = serde_json::from_slice(&output.stdout)
+                .map_err(|_| format!("the trace cannot be judged: {error}"))?;
+            let races = report["races"].as_array().unwrap();
+            found.extend(races.iter().map(|race| self.found_in_trace(race)));
+        }
+        self.compare(found)
+    }
+
+    /// What a report on a trace says of one race. Blocks of the heap have numbers there.
+    fn found_in_trace(&self, race: &Value) -> Expected {
+        let line = |access: &Value| {
+            let place = access["loc"].as_str().unwrap();
+            let mut parts = place.rsplit('/').next().unwrap().split(':');
+            let own = parts.next() == Some(&self.name());
+            let line = parts.next().and_then(|line| line.parse().ok());
+            line.filter(|_| own).unwrap_or(0)
+        };
+        let mut lines = [line(&race["first"]), line(&race["second"])];
+        lines.sort();
+        let variable = race["variable"].as_str().unwrap();
+        let without_number = variable.strip_prefix("heap block ").and_then(|rest| {
+            let (_, of) = rest.split_once(' ')?;
+            Some(format!("heap block {of}"))
+        });
+        Expected {
+            variable: without_number.unwrap_or_else(|| variable.to_string()),
+            lines,
         }
     }
 
@@ -182,6 +225,23 @@ impl Expected {
             || self.variable == found.variable
             || self.variable == without_offset;
         same && self.lines == found.lines
+    }
+}
+
+/// Runs a command to its end, which must come within a minute.
+fn end(mut command: Command) -> Result<ExitStatus, String> {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    loop {
+        match child.try_wait().unwrap() {
+            Some(status) => return Ok(status),
+            None if start.elapsed() > Duration::from_secs(60) => {
+                child.kill().unwrap();
+                return Err("it has not ended within a minute".to_string());
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
     }
 }
 
