@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::RunOptions;
+use serde::Serialize;
 
 use crate::files::write_with;
 use crate::output::{complain, complain_of, warn_of, write_json};
+use crate::progress::Progress;
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and report its races
 ///
@@ -38,8 +40,17 @@ pub struct Arguments {
     error_exitcode: u8,
 
     /// Show each race as soon as it is found
-    #[arg(long)]
+    #[arg(long, conflicts_with = "predict")]
     live: bool,
+
+    /// Record the run, and report the races of other schedules as well, each with an order that shows it
+    #[arg(long)]
+    predict: bool,
+
+    /// Record no more than so much on disk: bytes, or with K, M, G, T
+    #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
+    #[arg(requires = "predict")]
+    limit: u64,
 
     /// How many races are shown in full
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -50,6 +61,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat cc -O1 examples/native/lost-update.c -o lost-update
   deadheat run -- ./lost-update
+  deadheat run --predict -- ./lost-update
   deadheat run --json report.json --suppress known-races.txt -- ./server --port 8080";
 
 /// Runs the program; gives the status.
@@ -61,14 +73,53 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         suppress: arguments.suppress.clone(),
         live: arguments.live && !quiet,
     };
+    if arguments.predict {
+        return predict(arguments, &options, quiet);
+    }
     let ran = deadheat::run(&options, &mut complain).map_err(|error| error.to_string())?;
     let Some(report) = &ran.report else {
-        warn_of(format_args!(
-            "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
-            options.program.to_string_lossy()
-        ));
-        return Ok(ran.status());
+        return Ok(nothing_checked(&options, ran.status()));
     };
+    let text = || ran.text(arguments.max_shown);
+    deliver(arguments, report, quiet, text);
+    Ok(arguments.status(ran.has_race(), ran.status()))
+}
+
+/// Records the program, tells what happened and what could have; gives the status.
+fn predict(arguments: &Arguments, options: &RunOptions, quiet: bool) -> Result<u8, String> {
+    let progress = Progress::new();
+    let watch = |step| progress.show(step);
+    let prediction = deadheat::predict(options, arguments.limit, &watch);
+    drop(progress);
+    let prediction = prediction.map_err(|error| error.to_string())?;
+    prediction.complaints.iter().for_each(complain_of);
+    let Some(report) = &prediction.report else {
+        return Ok(nothing_checked(options, prediction.status()));
+    };
+    let text = || prediction.text(arguments.max_shown);
+    deliver(arguments, report, quiet, text);
+    Ok(arguments.status(prediction.has_race(), prediction.status()))
+}
+
+impl Arguments {
+    /// The command's status, by whether there is a race and the program's own.
+    fn status(&self, has_race: bool, own: u8) -> u8 {
+        match has_race && self.error_exitcode != 0 {
+            true => self.error_exitcode,
+            false => own,
+        }
+    }
+}
+
+fn nothing_checked(options: &RunOptions, status: u8) -> u8 {
+    warn_of(format_args!(
+        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
+        options.program.to_string_lossy()
+    ));
+    status
+}
+
+fn deliver(arguments: &Arguments, report: &impl Serialize, quiet: bool, text: impl Fn() -> String) {
     if let Some(path) = &arguments.json
         && let Err(error) = write_with(path, |file| write_json(file, &[report]))
     {
@@ -76,10 +127,6 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         complain_of(error);
     }
     if !quiet {
-        complain(&ran.text(arguments.max_shown));
+        complain(&text());
     }
-    Ok(match ran.has_race() && arguments.error_exitcode != 0 {
-        true => arguments.error_exitcode,
-        false => ran.status(),
-    })
 }

@@ -1,6 +1,7 @@
 //! The programs in `tests/native/`: each is built by `deadheat cc` or `deadheat c++`, with clang and with gcc, and run by
 //! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say. The same is then asked of
-//! `deadheat record` and happens-before on its trace.
+//! `deadheat record` and happens-before on its trace; what m2 predicts from that must be among the program's races. Those
+//! of `tests/predict/` are run by `deadheat run --predict`.
 //!
 //! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
 //! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
@@ -80,8 +81,14 @@ impl Program {
         self.path.extension().is_some_and(|ending| ending == "cpp")
     }
 
-    /// What is wrong with this program when built with a compiler and run some times; nothing, if all is well.
-    fn try_it(&self, compiler: &str, directory: &Path, runs: usize) -> Result<(), String> {
+    /// What is wrong with this program when built with a compiler and tried some times; nothing, if all is well.
+    fn try_it(
+        &self,
+        compiler: &str,
+        directory: &Path,
+        runs: usize,
+        trial: Trial,
+    ) -> Result<(), String> {
         let executable = directory.join(format!("{}-{compiler}", self.name()));
         let mut build = deadheat();
         build
@@ -104,20 +111,48 @@ impl Program {
             return Err(format!("building it: {} {said}", built.status));
         }
         for run in 1..=runs {
-            self.run(&executable)
-                .map_err(|what| format!("run {run}: {what}"))?;
-            self.record(&executable)
-                .map_err(|what| format!("recording {run}: {what}"))?;
+            trial(self, &executable).map_err(|what| format!("run {run}: {what}"))?;
         }
         std::fs::remove_file(&executable).unwrap();
         Ok(())
     }
 
-    fn run(&self, executable: &Path) -> Result<(), String> {
+    /// Checks the program while it runs, and its recording.
+    fn check(&self, executable: &Path) -> Result<(), String> {
+        let report = self.run(executable, &[])?;
+        self.compare(&self.races_of(&report["races"]))?;
+        let recorded = self.record(executable);
+        recorded.map_err(|what| format!("recorded: {what}"))
+    }
+
+    /// The run itself must be without race; what is predicted must be what the program says, with a witness that ends
+    /// with the two accesses.
+    fn predict(&self, executable: &Path) -> Result<(), String> {
+        let report = self.run(executable, &["--predict"])?;
+        if report["races"] != serde_json::json!([]) {
+            return Err(format!("raced in this run: {}", report["races"]));
+        }
+        for race in report["predicted"].as_array().unwrap() {
+            let witness = race["witness"].as_array().unwrap();
+            let place = |step: &Value| (step["thread"].clone(), step["loc"].clone());
+            let mut last: Vec<(Value, Value)> = witness.iter().rev().take(2).map(place).collect();
+            let mut ends = vec![place(&race["first"]), place(&race["second"])];
+            last.sort_by_key(|(thread, _)| thread.to_string());
+            ends.sort_by_key(|(thread, _)| thread.to_string());
+            if last != ends || race["verified"] != true {
+                return Err(format!("its witness shows something else: {race}"));
+            }
+        }
+        self.compare(&self.races_of(&report["predicted"]))
+    }
+
+    /// Runs the program under `deadheat run`; gives its report.
+    fn run(&self, executable: &Path, options: &[&str]) -> Result<Value, String> {
         let json = PathBuf::from(format!("{}.json", executable.display()));
         let mut run = deadheat();
         run.args(["run", "--json"])
             .arg(&json)
+            .args(options)
             .arg("--")
             .args(words("DEADHEAT_CORPUS_UNDER"))
             .arg(executable);
@@ -126,18 +161,25 @@ impl Program {
         let report = std::fs::read_to_string(&json).unwrap_or_default();
         let report: Value = serde_json::from_str(&report)
             .map_err(|error| format!("{status}, no report: {error}"))?;
-        let races = report["races"].as_array().unwrap();
-        self.compare(races.iter().map(|race| self.found(race)).collect())?;
         match status.code() == Some(expected) {
-            true => Ok(()),
-            false => Err(format!("{status}, expected {expected}")),
+            true => Ok(report),
+            false => Err(format!("{status}, expected {expected}: {report}")),
         }
     }
 
-    fn compare(&self, found: Vec<Expected>) -> Result<(), String> {
-        let right = |race: &Expected| self.races.iter().any(|expected| expected.fits(race));
+    fn races_of(&self, races: &Value) -> Vec<Expected> {
+        let races = races.as_array().unwrap().iter();
+        races.map(|race| self.found(race)).collect()
+    }
+
+    fn is_right(&self, race: &Expected) -> bool {
+        self.races.iter().any(|expected| expected.fits(race))
+    }
+
+    fn compare(&self, found: &[Expected]) -> Result<(), String> {
         let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
-        match found.iter().all(right) && self.races.iter().all(is_found) {
+        let right = found.iter().all(|race| self.is_right(race));
+        match right && self.races.iter().all(is_found) {
             true => Ok(()),
             false => Err(format!("expected {:?}, found {found:?}", self.races)),
         }
@@ -160,21 +202,33 @@ impl Program {
         let mut found = Vec::new();
         for trace in std::fs::read_dir(directory.path()).unwrap() {
             let mut analyze = deadheat();
-            analyze.args(["analyze", "--engine", "hb", "--json"]);
+            analyze.args(["analyze", "--engine", "hb,m2", "--json"]);
             let output = analyze.arg(trace.unwrap().path()).output().unwrap();
             let error = String::from_utf8_lossy(&output.stderr);
             if error.contains("no events") {
                 continue;
             }
-            let report: Value = serde_json::from_slice(&output.stdout)
-                .map_err(|_| format!("the trace cannot be judged: {error}"))?;
-            let races = report["races"].as_array().unwrap();
-            found.extend(races.iter().map(|race| self.found_in_trace(race)));
+            let reports = String::from_utf8(output.stdout).unwrap();
+            let reports: Vec<Value> = reports
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            let [happened, predicted] = &reports[..] else {
+                return Err(format!("the trace cannot be judged: {error}"));
+            };
+            let races = |report: &Value| -> Vec<Expected> {
+                let races = report["races"].as_array().unwrap().iter();
+                races.map(|race| self.found_in_trace(race)).collect()
+            };
+            found.extend(races(happened));
+            if let Some(wrong) = races(predicted).iter().find(|race| !self.is_right(race)) {
+                return Err(format!("predicted {wrong:?}, which cannot be"));
+            }
         }
-        self.compare(found)
+        self.compare(&found)
     }
 
-    /// What a report on a trace says of one race. Blocks of the heap have numbers there.
+    /// What a report on a trace says of one race.
     fn found_in_trace(&self, race: &Value) -> Expected {
         let line = |access: &Value| {
             let place = access["loc"].as_str().unwrap();
@@ -185,13 +239,8 @@ impl Program {
         };
         let mut lines = [line(&race["first"]), line(&race["second"])];
         lines.sort();
-        let variable = race["variable"].as_str().unwrap();
-        let without_number = variable.strip_prefix("heap block ").and_then(|rest| {
-            let (_, of) = rest.split_once(' ')?;
-            Some(format!("heap block {of}"))
-        });
         Expected {
-            variable: without_number.unwrap_or_else(|| variable.to_string()),
+            variable: variable(race),
             lines,
         }
     }
@@ -211,7 +260,7 @@ impl Program {
         let mut lines = [line(&race["first"]), line(&race["second"])];
         lines.sort();
         Expected {
-            variable: race["variable"].as_str().unwrap().to_string(),
+            variable: variable(race),
             lines,
         }
     }
@@ -225,6 +274,16 @@ impl Expected {
             || self.variable == found.variable
             || self.variable == without_offset;
         same && self.lines == found.lines
+    }
+}
+
+/// The variable of a race. Blocks of the heap have numbers in traces.
+fn variable(race: &Value) -> String {
+    let variable = race["variable"].as_str().unwrap();
+    let rest = variable.strip_prefix("heap block ");
+    match rest.and_then(|rest| rest.split_once(' ')) {
+        Some((number, of)) if number != "of" => format!("heap block {of}"),
+        _ => variable.to_string(),
     }
 }
 
@@ -257,9 +316,12 @@ fn words(variable: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()
 }
 
-fn corpus() -> Vec<Program> {
+type Trial = fn(&Program, &Path) -> Result<(), String>;
+
+fn corpus(directory: &str) -> Vec<Program> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/native")
+        .join("../../tests")
+        .join(directory)
         .canonicalize()
         .unwrap();
     let files = std::fs::read_dir(directory)
@@ -300,7 +362,7 @@ fn compilers() -> (Vec<&'static str>, Vec<&'static str>) {
 
 #[test]
 fn the_corpus_is_large_and_balanced() {
-    let programs = corpus();
+    let programs = corpus("native");
     let racy = programs
         .iter()
         .filter(|program| !program.races.is_empty())
@@ -315,9 +377,18 @@ fn the_corpus_is_large_and_balanced() {
 
 #[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
+    try_all("native", Program::check);
+}
+
+#[test]
+fn what_other_schedules_do_is_predicted_with_a_witness_and_nothing_else_is() {
+    try_all("predict", Program::predict);
+}
+
+fn try_all(directory: &str, trial: Trial) {
     let runs: usize = std::env::var("DEADHEAT_CORPUS_RUNS").map_or(1, |text| text.parse().unwrap());
     let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
-    let programs: Vec<Program> = corpus()
+    let programs: Vec<Program> = corpus(directory)
         .into_iter()
         .filter(|program| program.name().contains(&only))
         .collect();
@@ -354,7 +425,7 @@ fn every_program_has_the_verdict_lines_and_variable_it_says() {
             scope.spawn(|| {
                 while let Some((program, compiler)) = work.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    if let Err(what) = program.try_it(compiler, directory.path(), runs) {
+                    if let Err(what) = program.try_it(compiler, directory.path(), runs, trial) {
                         wrong
                             .lock()
                             .unwrap()

@@ -2,7 +2,8 @@
 //!
 //! [`check()`] judges a `.tp` program, [`analyze()`] a recorded execution by one engine or several,
 //! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a
-//! trace, [`run()`] checks a C or C++ program while it runs and [`record()`] writes down what it does. Each gives a
+//! trace, [`run()`] checks a C or C++ program while it runs and [`record()`] writes down what it
+//! does, and [`predict()`] tells what it could have done. Each gives a
 //! report that serialises to the command's JSON and renders as its text. [`Step`]s tell how far a long
 //! call has got.
 //!
@@ -33,6 +34,7 @@ mod choices;
 mod drawing;
 mod engines;
 mod explain;
+mod predict;
 mod record;
 mod run;
 mod stats;
@@ -51,6 +53,7 @@ pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
 pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
+pub use predict::{PredictError, Prediction, predict};
 pub use record::{RecordError, RecordOptions, Recording, record};
 pub use run::{Ran, RunError, RunOptions, run};
 pub use stats::stats;

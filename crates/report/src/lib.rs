@@ -6,7 +6,7 @@
 //! [`AnalyzeReport`] is what one engine of `deadheat analyze` says about a trace, [`Comparison`] what
 //! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
 //! `deadheat verify` says of them. [`RunReport`] is what `deadheat run` says about a C or C++ program,
-//! [`Excerpts`] shows it in its source.
+//! [`PredictReport`] what `run --predict` does, [`Excerpts`] shows them in their source.
 
 mod analyze;
 mod analyze_guarantee;
@@ -19,6 +19,7 @@ mod drawing;
 mod explain;
 mod native;
 mod native_text;
+mod predict;
 mod spelling;
 mod stats;
 mod style;
@@ -40,6 +41,7 @@ pub use explain::{
 };
 pub use native::RunReport;
 pub use native_text::Excerpts;
+pub use predict::{PredictReport, PredictedRace, native_race};
 pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,

@@ -10,7 +10,8 @@ use crate::style::{counted, grouped};
 /// The JSON of `deadheat run`.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
-    engine: &'static str,
+    /// What found the races.
+    pub engine: &'static str,
     threads: u64,
     races: Vec<RaceReport>,
     suppressed: u64,
@@ -19,7 +20,7 @@ pub struct RunReport {
 }
 
 #[derive(Debug, Serialize)]
-struct RaceReport {
+pub(crate) struct RaceReport {
     kind: &'static str,
     variable: String,
     count: u64,
@@ -38,6 +39,7 @@ struct AccessReport {
     thread: String,
     access: &'static str,
     atomic: bool,
+    #[serde(skip_serializing_if = "is_zero")]
     size: u64,
     loc: String,
     function: Option<String>,
@@ -83,37 +85,40 @@ impl RunReport {
         RunReport {
             engine: "fasttrack",
             threads: survey.threads,
-            races: survey.races.iter().map(race).collect(),
+            races: survey.races.iter().map(RaceReport::new).collect(),
             suppressed: survey.suppressed,
             guarantee: guarantee(survey),
         }
     }
 }
 
-fn race(race: &NativeRace) -> RaceReport {
-    let allocation = match &race.place {
-        Place::Heap {
-            offset,
-            size,
-            thread,
-            stack: calls,
-        } => Some(AllocationReport {
-            size: *size,
-            offset: *offset,
-            thread: thread.clone(),
-            stack: stack(calls),
-        }),
-        _ => None,
-    };
-    RaceReport {
-        kind: race.kind(),
-        variable: race.variable.clone(),
-        count: race.count,
-        first: access(&race.first),
-        second: access(&race.second),
-        allocation,
-        created: race.creations.iter().map(creation).collect(),
-        pid: race.pid,
+impl RaceReport {
+    /// What is to be said about one race.
+    pub fn new(race: &NativeRace) -> RaceReport {
+        let allocation = match &race.place {
+            Place::Heap {
+                offset,
+                size,
+                thread,
+                stack: calls,
+            } => Some(AllocationReport {
+                size: *size,
+                offset: *offset,
+                thread: thread.clone(),
+                stack: stack(calls),
+            }),
+            _ => None,
+        };
+        RaceReport {
+            kind: race.kind(),
+            variable: race.variable.clone(),
+            count: race.count,
+            first: access(&race.first),
+            second: access(&race.second),
+            allocation,
+            created: race.creations.iter().map(creation).collect(),
+            pid: race.pid,
+        }
     }
 }
 
@@ -139,6 +144,11 @@ fn access(access: &NativeAccess) -> AccessReport {
     }
 }
 
+/// In a trace, sizes have become locations.
+fn is_zero(size: &u64) -> bool {
+    *size == 0
+}
+
 fn creation(creation: &Creation) -> CreationReport {
     CreationReport {
         thread: creation.thread.clone(),
@@ -159,6 +169,9 @@ fn stack(calls: &[Rc<Frame>]) -> Vec<FrameReport> {
     calls.iter().map(frame).collect()
 }
 
+/// What is said of all that did not happen, where nobody has looked for it.
+pub(crate) const MAY_HAVE: &str = "; another schedule or input may have one";
+
 /// What a run proves, and no more: happens-before is exact for the schedule that ran, and only for it.
 fn guarantee(survey: &Survey) -> String {
     let ran = match survey.processes {
@@ -171,7 +184,7 @@ fn guarantee(survey: &Survey) -> String {
     };
     let races = survey.races.len() as u64;
     let mut sentence = match races {
-        0 => format!("no race in this run ({ran}{hidden}); another schedule or input may have one"),
+        0 => format!("no race in this run ({ran}{hidden}){MAY_HAVE}"),
         1 => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
         _ => format!(
             "{} in this run ({ran}{hidden}): nothing orders the two accesses of each",

@@ -56,9 +56,14 @@ impl Excerpts {
 
     /// One race.
     pub fn race(&mut self, race: &NativeRace) -> String {
+        self.shown(race, "race", &[])
+    }
+
+    /// One race, by the name that such are called, with more to say of it.
+    pub(crate) fn shown(&mut self, race: &NativeRace, called: &str, more: &[String]) -> String {
         let marks = self.marks(race);
         let title = Level::ERROR
-            .with_name(Some("race"))
+            .with_name(Some(called))
             .primary_title(title(race));
         let mut group = Group::with_title(title);
         for marks in by_file(&marks) {
@@ -66,8 +71,9 @@ impl Excerpts {
             let annotations = marks.iter().map(|mark| annotation(mark));
             group = group.element(snippet.annotations(annotations));
         }
-        for note in notes(race, marks.len()) {
-            group = group.element(Level::NOTE.message(note));
+        let notes = notes(race, marks.len());
+        for note in notes.iter().chain(more) {
+            group = group.element(Level::NOTE.message(note.as_str()));
         }
         Renderer::styled().render(&[group]) + "\n\n"
     }
@@ -105,6 +111,13 @@ impl Excerpts {
             span,
             label: label(access),
         })
+    }
+
+    /// A line of a file, from 1.
+    pub(crate) fn line(&mut self, path: &str, number: u32) -> Option<String> {
+        let source = self.source(path)?;
+        let index = usize::try_from(number.checked_sub(1)?).ok()?;
+        source.lines().nth(index).map(str::to_string)
     }
 
     fn source(&mut self, path: &str) -> Option<Rc<str>> {
@@ -244,16 +257,15 @@ fn label(access: &NativeAccess) -> String {
         ("free", _) => format!("freed by {}", access.thread),
         ("vptr", true) => format!("virtual table pointer written by {}", access.thread),
         ("vptr", false) => format!("virtual call by {}", access.thread),
-        (_, true) => format!(
-            "{atomic}write of {} by {}",
-            counted(access.size, "byte"),
-            access.thread
-        ),
-        (_, false) => format!(
-            "{atomic}read of {} by {}",
-            counted(access.size, "byte"),
-            access.thread
-        ),
+        (_, write) => {
+            let does = if write { "write" } else { "read" };
+            // In a trace, sizes have become locations.
+            let size = match access.size {
+                0 => String::new(),
+                size => format!(" of {}", counted(size, "byte")),
+            };
+            format!("{atomic}{does}{size} by {}", access.thread)
+        }
     };
     match access.locks.as_slice() {
         [] => done,

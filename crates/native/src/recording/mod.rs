@@ -16,16 +16,17 @@ mod tape;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use deadheat_model::words::Table;
 use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::findings::Process;
-use crate::symbols::Symbols;
+use crate::symbols::{Frame, Symbols};
 use grain::{Grain, NONE};
 use lowering::{Lowering, Naming, Operation, ordering};
 use memory::Memory;
@@ -42,6 +43,8 @@ pub struct Recorded {
     pub threads: u64,
     /// The recording was given up before the program's end, for want of room.
     pub full: bool,
+    /// The calls at each place of the trace, innermost first: as far as they were inlined there.
+    pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
 }
 
 /// Why a recording could not become a trace.
@@ -111,6 +114,7 @@ pub fn write_trace(
         events: scribe.count,
         threads: contents.threads.len() as u64,
         full: order.full,
+        frames: std::mem::take(&mut scribe.places.frames),
     };
     scribe.flush()?;
     scribe.ordered.finish()?;

@@ -1,5 +1,7 @@
 //! Places in the source: where an event comes from, as the line in the program's own code that led to it.
 
+use std::rc::Rc;
+
 use deadheat_model::Site;
 use deadheat_model::words::Table;
 use deadheat_trace::TraceError;
@@ -7,7 +9,7 @@ use deadheat_trace::dht::Writer;
 use rustc_hash::FxHashMap;
 
 use crate::findings::Process;
-use crate::symbols::Symbols;
+use crate::symbols::{Frame, Symbols};
 
 /// Names places and remembers them.
 #[derive(Default)]
@@ -15,6 +17,8 @@ pub struct Places {
     sites: FxHashMap<String, Site>,
     /// By code address: the place if it lies in the program's own code, and what it is called else.
     known: FxHashMap<u64, (Option<Site>, String)>,
+    /// The calls at each place, by its name.
+    pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
 }
 
 impl Places {
@@ -62,6 +66,9 @@ impl Places {
         let name = own
             .or(frames.first())
             .map_or("?".to_string(), |frame| frame.location());
+        self.frames
+            .entry(name.clone())
+            .or_insert_with(|| frames.clone());
         let site = match own {
             Some(_) => Some(self.named(writer, name.clone())?),
             None => None,

@@ -1,0 +1,156 @@
+//! `deadheat run --predict`: a C or C++ program is recorded; then its trace tells what happened and what could have.
+
+use deadheat_native::{NativeRace, Suppressions, Survey};
+use deadheat_offline::threads::hb;
+use deadheat_offline::{Engine, m2};
+use deadheat_report::{AnalyzeReport, Excerpts, PredictReport, PredictedRace, native_race};
+use deadheat_trace::TraceError;
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::{
+    AnalyzeError, AnalyzeOptions, RecordError, RecordOptions, Recording, RunError, RunOptions,
+    Watch, analyze, record,
+};
+
+/// Why nothing could be predicted.
+#[derive(Debug, Error)]
+pub enum PredictError {
+    /// A file of suppressions is not one, or the program could not be started.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// It could not be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// There is no room for the recording.
+    #[error(
+        "no directory for the recording could be made: {0}; set TMPDIR to a directory that can be written to"
+    )]
+    Room(#[from] std::io::Error),
+    /// Its trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Its trace cannot be judged.
+    #[error(transparent)]
+    Analyze(#[from] AnalyzeError),
+}
+
+/// A program that has run, and what it could have done.
+pub struct Prediction {
+    recording: Recording,
+    happened: Survey,
+    predicted: Vec<PredictedRace>,
+    /// What was found; nothing if the program was not built to be recorded.
+    pub report: Option<PredictReport>,
+    /// What the checker refused, and recordings that are not whole: to be told.
+    pub complaints: Vec<String>,
+}
+
+impl Prediction {
+    /// The program's own exit status.
+    pub fn status(&self) -> u8 {
+        self.recording.status()
+    }
+
+    /// Whether there was or could have been a race.
+    pub fn has_race(&self) -> bool {
+        !self.happened.races.is_empty() || !self.predicted.is_empty()
+    }
+
+    /// The report as text: `most` races of each kind in full.
+    pub fn text(&self, most: usize) -> String {
+        let Some(report) = &self.report else {
+            return String::new();
+        };
+        Excerpts::default().prediction(&self.happened, &self.predicted, report, most)
+    }
+}
+
+/// Records a program built by `deadheat cc` or `deadheat c++`, and tells what happened and what could have.
+pub fn predict(options: &RunOptions, limit: u64, watch: Watch) -> Result<Prediction, PredictError> {
+    let mut suppressions = Suppressions::default();
+    for file in &options.suppress {
+        suppressions.read(file).map_err(RunError::from)?;
+    }
+    let room = tempfile::Builder::new().prefix("deadheat-").tempdir()?;
+    let recording = record(&RecordOptions {
+        program: options.program.clone(),
+        arguments: options.arguments.clone(),
+        output: room.path().join("run.dht"),
+        limit: Some(limit),
+    })?;
+    let mut prediction = Prediction {
+        recording,
+        happened: Survey::default(),
+        predicted: Vec::new(),
+        report: None,
+        complaints: Vec::new(),
+    };
+    let mut judged: Vec<Result<AnalyzeReport, String>> = Vec::new();
+    for (path, recorded) in &prediction.recording.traces {
+        prediction.happened.processes += 1;
+        prediction.happened.threads += recorded.threads;
+        if recorded.full {
+            prediction.complaints.push(
+                "the recording ends before the program did: there was no more room; --limit gives more"
+                    .to_string(),
+            );
+        }
+        let source = deadheat_trace::open(path)?;
+        let engines: Vec<&'static Engine> = vec![&hb::ENGINE, &m2::ENGINE];
+        let asked = AnalyzeOptions {
+            engines,
+            ..AnalyzeOptions::default()
+        };
+        let analysis = match analyze(&source, &asked, watch) {
+            // One thread that has done nothing of note.
+            Err(AnalyzeError::Empty) => continue,
+            analysis => analysis?,
+        };
+        prediction.complaints.extend(analysis.refused);
+        let mut suppressed = FxHashSet::default();
+        let mut covers = |race: &NativeRace, places| {
+            let covers = suppressions.cover(race);
+            if covers && suppressed.insert(places) {
+                prediction.happened.suppressed += 1;
+            }
+            covers
+        };
+        let mut known = FxHashSet::default();
+        for report in analysis.reports {
+            let predicts = report.engine == m2::ENGINE.name;
+            for found in &report.races {
+                let race = native_race(&found.pair, &recorded.frames);
+                if known.contains(&found.pair.places) || covers(&race, found.pair.places) {
+                    continue;
+                }
+                match &found.witness {
+                    Some(witness) if predicts => prediction.predicted.push(PredictedRace {
+                        race,
+                        witness: witness.clone(),
+                    }),
+                    _ if predicts => {}
+                    _ => {
+                        known.insert(found.pair.places);
+                        prediction.happened.races.push(race);
+                    }
+                }
+            }
+            if predicts {
+                judged.push(Ok(report));
+            }
+        }
+        let mine = analysis
+            .failures
+            .iter()
+            .map(|failure| Err(failure.to_string()));
+        judged.extend(mine);
+    }
+    if !prediction.recording.traces.is_empty() {
+        let judged: Result<Vec<AnalyzeReport>, String> = judged.into_iter().collect();
+        let judged = judged.as_deref().map_err(String::clone);
+        let (happened, predicted) = (&prediction.happened, &prediction.predicted);
+        prediction.report = Some(PredictReport::new(happened, predicted, judged));
+    }
+    Ok(prediction)
+}

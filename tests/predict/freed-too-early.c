@@ -1,0 +1,37 @@
+// The block is freed after its last use by luck: the lock that both threads take is another's.
+// expect: race on heap block of 16 bytes, lines 14 and 26
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "schedule.h"
+
+int *message;
+int sent, cleaned;
+pthread_mutex_t counters = PTHREAD_MUTEX_INITIALIZER;
+
+void *send(void *unused) {
+  wait_for(1);
+  message[0] = 1;
+  pthread_mutex_lock(&counters);
+  sent = 1;
+  pthread_mutex_unlock(&counters);
+  pass(2);
+  return unused;
+}
+
+void clean_up(void) {
+  pthread_mutex_lock(&counters);
+  cleaned = 1;
+  pthread_mutex_unlock(&counters);
+  free(message);
+}
+
+int main(void) {
+  pthread_t a;
+  message = malloc(16);
+  pthread_create(&a, 0, send, 0);
+  pass(1);
+  wait_for(2);
+  clean_up();
+  pthread_join(a, 0);
+}
