@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Builds every kernel four ways, runs each a few times in turn, prints time and peak memory as ratios to the
-uninstrumented program.   measure.py DEADHEAT [KERNEL…]"""
+uninstrumented program. The one that deadheat has built is run twice: checked, and recorded.   measure.py DEADHEAT [KERNEL…]"""
 import math, os, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -9,13 +9,14 @@ clang = next((c for c in ("clang-19", "clang") if subprocess.run(["which", c], c
 if clang is None:
     sys.exit("install clang-19 (apt install clang-19 libclang-rt-19-dev)")
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-WAYS = ["plain", "hooks", "deadheat", "tsan"]
+WAYS = ["plain", "hooks", "deadheat", "tsan", "record"]
 FLAGS = ["-O2", "-g", "-pthread"]
 
 
 def build(kernel, room):
     source = os.path.join(here, kernel + ".c")
     program = {way: os.path.join(room, f"{kernel}-{way}") for way in WAYS}
+    program["record"] = program["deadheat"]
     run = lambda *command: subprocess.run(command, check=True)
     run(clang, *FLAGS, source, "-o", program["plain"])
     run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
@@ -33,11 +34,14 @@ def measure(way, program, room):
     if way == "tsan":  # it may not start where mappings are randomised much
         command = ["setarch", "-R", program]
         environment["TSAN_OPTIONS"] = "symbolize=0"
+    report = os.path.join(room, "findings")
+    for left in (report, report + ".tape"):
+        if os.path.exists(left):
+            os.remove(left)
     if way == "deadheat":
-        report = os.path.join(room, "findings")
-        if os.path.exists(report):
-            os.remove(report)
         environment.update(DEADHEAT_REPORT=report, DEADHEAT_MODE="check")
+    if way == "record":
+        environment.update(DEADHEAT_REPORT=report, DEADHEAT_MODE="record", DEADHEAT_TAPE_LIMIT=str(8 << 30))
     read, write = os.pipe()
     shell = [os.path.join(room, "launch"), "timeout", "-s", "KILL", "100", *command]
     process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" 3>&' + str(write), *shell], env=environment, pass_fds=[write],
@@ -47,7 +51,8 @@ def measure(way, program, room):
     process.wait()
     # ThreadSanitizer's status for races is 66, ours stays the program's.
     failed = not line or int(line[2]) not in (0, 66 << 8)
-    return None if failed else (float(line[0]), int(line[1]))
+    tape = os.path.getsize(report + ".tape") if os.path.exists(report + ".tape") else 0
+    return None if failed else (float(line[0]), int(line[1]), tape)
 
 
 def mean(values):
@@ -58,7 +63,7 @@ kernels = sys.argv[2:] or sorted(name[:-2] for name in os.listdir(here) if name.
 rows = {}
 with tempfile.TemporaryDirectory() as room:
     subprocess.run([clang, "-O1", os.path.join(here, "launch.c"), "-o", os.path.join(room, "launch")], check=True)
-    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory")
+    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7}")
     for kernel in kernels:
         group = open(os.path.join(here, kernel + ".c")).readline().split()[1].rstrip(":")
         programs = build(kernel, room)
@@ -68,17 +73,18 @@ with tempfile.TemporaryDirectory() as room:
                 result = measure(way, programs[way], room)
                 if result:
                     old = best.get(way, result)
-                    best[way] = (min(old[0], result[0]), min(old[1], result[1]))
+                    best[way] = tuple(map(min, old, result))
         ratio = lambda way, i: best[way][i] / best["plain"][i] if way in best else None
         shown = lambda value, width: f"{value:{width}.1f}" if value is not None else " " * (width - 6) + "failed"
         rows[kernel] = (group, [ratio(way, 0) for way in WAYS], [ratio(way, 1) for way in WAYS])
         time_, memory = rows[kernel][1:]
-        print(f"{kernel:18} {best['plain'][0]:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)}        | "
-              f"{best['plain'][1] / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}", flush=True)
+        print(f"{kernel:18} {best['plain'][0]:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)} {shown(time_[4], 7)}        | "
+              f"{best['plain'][1] / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}                   | "
+              f"{best.get('record', (0, 0, 0))[2] / 2**20:5.0f}MB", flush=True)
 for group in ("kind", "hard"):
     both = [r for g, *r in rows.values() if g == group and None not in r[0]]
     if both:
-        times = [mean([r[0][i] for r in both]) for i in range(4)]
-        memory = [mean([r[1][i] for r in both]) for i in range(4)]
+        times = [mean([r[0][i] for r in both]) for i in range(5)]
+        memory = [mean([r[1][i] for r in both]) for i in range(5)]
         print(f"geometric mean, {group} ({len(both)}): hooks {times[1]:.1f}, deadheat {times[2]:.1f}, tsan {times[3]:.1f} times; "
-              f"memory deadheat {memory[2]:.1f}, tsan {memory[3]:.1f} times; deadheat/tsan {times[2] / times[3]:.2f} in time, {memory[2] / memory[3]:.2f} in memory")
+              f"memory deadheat {memory[2]:.1f}, tsan {memory[3]:.1f} times; deadheat/tsan {times[2] / times[3]:.2f} in time, {memory[2] / memory[3]:.2f} in memory; record/deadheat {times[4] / times[2]:.2f} in time")

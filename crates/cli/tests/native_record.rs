@@ -1,0 +1,307 @@
+//! `deadheat record` and `deadheat run --predict` as people use them: programs that are killed, that run for ever, that fork,
+//! that record more than there is room for. Skipped, with a message, where there is no C compiler.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Two threads that race on `raced` and then work for ever, or until somebody kills the process.
+const SERVER: &str = r#"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int raced;
+int quiet[2];
+void *serve(void *own) {
+  raced = 1;
+  for (int *mine = own;; (*mine)++) {
+    if (*mine == 1000) { printf("ready\n"); fflush(stdout); }
+    if (*mine > 1000) { usleep(1000); }
+  }
+}
+int main(int count, char **arguments) {
+  pthread_t a, b;
+  pthread_create(&a, 0, serve, &quiet[0]);
+  quiet[1] = 1001;
+  pthread_create(&b, 0, serve, &quiet[1]);
+  if (count > 1 && !strcmp(arguments[1], "kill")) {
+    sleep(1);
+    kill(getpid(), SIGKILL);
+  }
+  pthread_join(a, 0);
+}
+"#;
+
+fn deadheat() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_deadheat"))
+}
+
+/// A directory with a program built of this source; none where nothing can be compiled.
+fn built(source: &str) -> Option<TempDir> {
+    let there = deadheat().args(["cc", "--version"]).output().unwrap();
+    if !there.status.success() {
+        println!("skipped: {}", String::from_utf8_lossy(&there.stderr));
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("program.c"), source).unwrap();
+    let build = ["cc", "-O1", "-pthread", "program.c", "-o", "program"];
+    let output = dh(directory.path(), &build);
+    assert!(output.status.success(), "{}", said(&output));
+    Some(directory)
+}
+
+fn dh(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = deadheat();
+    command.args(arguments).current_dir(directory);
+    command.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The races of a trace by happens-before: the lines of both accesses, and the variable.
+fn races(directory: &Path, trace: &str) -> Vec<(u64, u64, String)> {
+    let output = dh(directory, &["analyze", "--engine", "hb", "--json", trace]);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{trace}: {}", said(&output)));
+    let line = |access: &Value| {
+        let place = access["loc"].as_str().unwrap();
+        place.split(':').nth(1).unwrap().parse().unwrap()
+    };
+    let races = report["races"].as_array().unwrap().iter();
+    let races = races.map(|race| {
+        let variable = race["variable"].as_str().unwrap();
+        let (first, second): (u64, u64) = (line(&race["first"]), line(&race["second"]));
+        (first.min(second), first.max(second), variable.to_string())
+    });
+    races.collect()
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with("program")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_a_killed_program_did_is_in_its_trace() {
+    let Some(here) = built(SERVER) else { return };
+    let here = here.path();
+    let output = dh(
+        here,
+        &["record", "-o", "run.dht", "--", "./program", "kill"],
+    );
+    assert_eq!(output.status.code(), Some(128 + 9), "{}", said(&output));
+    assert_eq!(races(here, "run.dht"), [(10, 10, "raced".to_string())]);
+    // All of it: each thread has counted to a thousand.
+    let output = dh(here, &["stats", "--json", "run.dht"]);
+    let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(stats["events"].as_u64().unwrap() > 2000, "{stats}");
+    assert_eq!(files(here), ["run.dht"]);
+}
+
+#[test]
+fn an_interrupted_server_ends_with_the_report() {
+    let Some(here) = built(SERVER) else { return };
+    let here = here.path();
+    let mut run = deadheat();
+    run.args([
+        "run",
+        "--predict",
+        "--json",
+        "report.json",
+        "--",
+        "./program",
+    ]);
+    run.current_dir(here)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut run = run.spawn().unwrap();
+    let mut ready = [0; 6];
+    std::io::Read::read_exact(run.stdout.as_mut().unwrap(), &mut ready).unwrap();
+    let interrupt = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+    let start = Instant::now();
+    while run.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = run.wait_with_output().unwrap();
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    assert!(
+        text.contains("can write `raced` at the same time"),
+        "{text}"
+    );
+    let report = std::fs::read(here.join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["races"][0]["variable"], "raced");
+    assert_eq!(report["races"][0]["first"]["function"], "serve");
+}
+
+#[test]
+fn a_recording_without_room_says_so_and_is_sound_as_far_as_it_goes() {
+    let source = r#"
+#include <pthread.h>
+#include <stdlib.h>
+int raced;
+volatile int mine[2][1024];
+void *work(void *own) {
+  raced = 1;
+  for (int i = 0; i < 2000000; i++) { ((volatile int *)own)[i % 1024] = i; }
+  return 0;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, work, (void *)mine[0]);
+  pthread_create(&b, 0, work, (void *)mine[1]);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 3;
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let output = dh(
+        here,
+        &["record", "--limit", "4M", "-o", "run.dht", "./program"],
+    );
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        said(&output).contains("ends before the program did"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(races(here, "run.dht"), [(7, 7, "raced".to_string())]);
+    let output = dh(here, &["analyze", "--json", "run.dht"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["complete"], false, "{report}");
+    // With room for all of it nothing is missing.
+    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(!said(&output).contains("ends before"), "{}", said(&output));
+    let output = dh(here, &["stats", "--json", "run.dht"]);
+    let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(stats["events"].as_u64().unwrap() >= 4_000_000, "{stats}");
+}
+
+#[test]
+fn a_child_process_with_threads_has_a_trace_of_its_own() {
+    let source = r#"
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int in_parent, in_child;
+void *parents(void *unused) { in_parent = 1; return unused; }
+void *childs(void *unused) { in_child = 1; return unused; }
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, parents, 0);
+  in_parent = 2;
+  pthread_join(a, 0);
+  if (!fork()) {
+    pthread_create(&a, 0, childs, 0);
+    in_child = 2;
+    pthread_join(a, 0);
+    _exit(0);
+  }
+  wait(0);
+  if (!fork()) { _exit(0); }
+  wait(0);
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let traces = files(here);
+    assert_eq!(traces.len(), 2, "{traces:?}");
+    assert_eq!(races(here, &traces[1]), [(6, 11, "in_parent".to_string())]);
+    assert_eq!(races(here, &traces[0]), [(7, 15, "in_child".to_string())]);
+}
+
+#[test]
+fn memory_that_is_used_again_is_another_variable() {
+    let source = r#"
+#include <pthread.h>
+#include <stdlib.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+void *work(void *unused) {
+  for (int i = 0; i < 50; i++) {
+    volatile int *block = malloc(40);
+    block[3] = i;
+    free((void *)block);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, work, 0);
+  pthread_join(a, 0);
+  pthread_create(&b, 0, work, 0);
+  pthread_join(b, 0);
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let output = dh(here, &["convert", "run.dht", "run.std"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let mut blocks: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("bytes+12)") && line.contains("program.c:8"))
+        .map(|line| {
+            line.split("heap block ")
+                .nth(1)
+                .unwrap()
+                .split(' ')
+                .next()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(blocks.len(), 100, "{text}");
+    blocks.sort();
+    blocks.dedup();
+    assert_eq!(blocks.len(), 100, "a block had the number of another");
+}
+
+#[test]
+fn what_was_not_built_for_it_is_run_and_not_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let output = dh(here, &["record", "-o", "run.dht", "--", "false"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("nothing was recorded"),
+        "{}",
+        said(&output)
+    );
+    let output = dh(
+        here,
+        &["record", "-o", "run.dht", "--", "./no-such-program"],
+    );
+    assert_eq!(output.status.code(), Some(2));
+    let output = dh(
+        here,
+        &["record", "-o", "no/such/directory/run.dht", "--", "true"],
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("no/such/directory"),
+        "{}",
+        said(&output)
+    );
+    assert!(files(here).is_empty());
+}
