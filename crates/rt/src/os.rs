@@ -103,6 +103,24 @@ pub fn write_all(file: i32, mut bytes: &[u8]) {
     }
 }
 
+/// Writes all bytes at a place of a file. False: they did not all fit.
+pub fn write_at(file: i32, mut offset: u64, mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        let place = [bytes.as_ptr() as usize, bytes.len(), offset as usize];
+        let arguments = [file as usize, place[0], place[1], place[2], 0, 0];
+        // SAFETY: the kernel reads the slice.
+        match unsafe { call(libc::SYS_pwrite64, arguments) } {
+            written if written > 0 => {
+                bytes = &bytes[(written as usize).min(bytes.len())..];
+                offset += written as u64;
+            }
+            error if error == -libc::EINTR as isize => (),
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Opens a file; the path ends with a zero byte.
 pub fn open(path: &[u8], flags: i32) -> Option<i32> {
     debug_assert_eq!(path.last(), Some(&0));
@@ -161,14 +179,12 @@ pub fn allocate(file: i32, offset: u64, bytes: usize) -> Option<()> {
     if result != -libc::EOPNOTSUPP as isize {
         return (result == 0).then_some(());
     }
-    let zeros = [0u8; 4096];
-    (0..bytes).step_by(zeros.len()).try_for_each(|at| {
-        let length = zeros.len().min(bytes - at);
-        let place = offset as usize + at;
-        let arguments = [file as usize, zeros.as_ptr() as usize, length, place, 0, 0];
-        // SAFETY: the kernel reads the zeros.
-        (unsafe { call(libc::SYS_pwrite64, arguments) } == length as isize).then_some(())
-    })
+    let zeros = [0; 4096];
+    let mut places = (0..bytes).step_by(zeros.len());
+    let length = |at: usize| zeros.len().min(bytes - at);
+    places
+        .all(|at| write_at(file, offset + at as u64, &zeros[..length(at)]))
+        .then_some(())
 }
 
 /// A piece of a file as memory: what is written there is in the file at once.

@@ -267,7 +267,7 @@ impl Thread {
         // SAFETY: the caller's promise.
         unsafe {
             os::unmap((*thread).frames as usize, (*thread).frames_bytes);
-            (*thread).tape.close();
+            (*thread).tape.close((*thread).id);
             std::ptr::drop_in_place(&raw mut (*thread).line);
             std::ptr::drop_in_place(&raw mut (*thread).held);
             os::unmap(thread as usize, size_of::<Thread>());

@@ -12,8 +12,9 @@ use std::path::Path;
 const MAGIC: u64 = 0x6b6e_7568_6368_6474;
 const SITES: usize = 1 << 16;
 const FIRST_SITE: u64 = 32;
-const PAGE: u64 = 4096;
-const LARGEST: u64 = 512 << 10;
+/// Where chunks may begin, and the most bytes of one.
+const ALIGNMENT: u64 = 64;
+const LARGEST: u64 = 32 << 10;
 const HEADER: usize = 4;
 const PAYLOAD: u64 = (1 << 48) - 1;
 
@@ -137,25 +138,25 @@ impl Tape {
         let sites = words(&file, 0, (SITES as u64 * 8).min(length))?;
         let mut chunks: BTreeMap<u32, Vec<Chunk>> = BTreeMap::new();
         let mut offset = SITES as u64 * 8;
-        while offset + PAGE <= length {
-            let head = words(&file, offset, HEADER as u64 * 8)?;
-            let (bytes, thread) = (head[1], u32::try_from(head[2]));
-            let fits = bytes >= PAGE && bytes.is_multiple_of(PAGE) && bytes <= LARGEST;
-            match thread {
-                Ok(thread) if head[0] == MAGIC && fits && offset + bytes <= length => {
-                    let number = head[3];
+        while let Some((at, head)) = find_header(&file, offset, length)? {
+            let [_, bytes, thread, number] = head;
+            let fits = bytes >= ALIGNMENT && bytes.is_multiple_of(ALIGNMENT) && bytes <= LARGEST;
+            match u32::try_from(thread) {
+                Ok(thread) if fits && at + bytes <= length => {
                     chunks.entry(thread).or_default().push(Chunk {
                         number,
-                        offset,
+                        offset: at,
                         bytes,
                     });
-                    offset += bytes;
+                    offset = at + bytes;
                 }
-                _ => offset += PAGE,
+                _ => offset = at + ALIGNMENT,
             }
         }
         for chunks in chunks.values_mut() {
             chunks.sort_by_key(|chunk| chunk.number);
+            // One that is there twice was being copied.
+            chunks.dedup_by_key(|chunk| chunk.number);
             // What follows a chunk that is missing is not what the thread did next.
             let whole = chunks
                 .iter()
@@ -193,6 +194,28 @@ impl Tape {
             write: site >> 48 & 1 != 0,
         }
     }
+}
+
+/// The next header of a chunk, and where it is.
+fn find_header(
+    file: &File,
+    mut offset: u64,
+    length: u64,
+) -> io::Result<Option<(u64, [u64; HEADER])>> {
+    // Mostly it is right there, so little is read at first.
+    let mut bytes = ALIGNMENT;
+    while offset + ALIGNMENT <= length {
+        let bytes_now = bytes.min((length - offset) / ALIGNMENT * ALIGNMENT);
+        let window = words(file, offset, bytes_now)?;
+        let mut places = window.chunks_exact(ALIGNMENT as usize / 8).zip(0..);
+        if let Some((found, place)) = places.find(|(words, _)| words[0] == MAGIC) {
+            let head = std::array::from_fn(|at| found[at]);
+            return Ok(Some((offset + place * ALIGNMENT, head)));
+        }
+        offset += bytes_now;
+        bytes = 64 << 10;
+    }
+    Ok(None)
 }
 
 fn words(file: &File, offset: u64, bytes: u64) -> io::Result<Vec<u64>> {

@@ -137,6 +137,7 @@ pub fn atomic<R>(
 
 /// A second thread is about to be created: what the first one holds is told.
 pub fn first_create(thread: &mut Thread) {
+    world().findings.tell_modules();
     if thread.id == 0 && thread.stack == (0, 0) {
         thread.stack = crate::modules::first_stack().unwrap_or_default();
         stack(thread);

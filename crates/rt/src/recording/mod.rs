@@ -29,7 +29,7 @@
 //! While a program has only ever had one thread, its accesses and synchronisation are left out: they come
 //! before everything else in every order. The locks it then holds are written down when it creates the second.
 //!
-//! Cost: 8 bytes an access, 32 for whatever has a stamp. Memory: a chunk of at most [`spool::LARGEST`] bytes a thread.
+//! Cost: 8 bytes an access, 32 for whatever has a stamp. Memory: a buffer of [`spool::BUFFER`] bytes a thread.
 
 mod events;
 mod spool;

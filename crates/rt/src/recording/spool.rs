@@ -1,22 +1,29 @@
-//! The file that tapes are written to: the table of sites, and chunks, given to threads one after the other.
+//! The file that tapes are written to: the table of sites, buffers, and chunks.
+//!
+//! A buffer is a piece of the file as memory: what is written there is in the file at once, and stays there if the
+//! process is killed. A full one is copied to the end of the file as a chunk, and used again; so most of the file is
+//! written by `write`, which costs far less than writing to so much memory of a file would.
+//! A copy gets its header last: where there is a header, there is all of the chunk.
 
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
-use crate::os;
+use crate::os::{self, Spin};
 
 /// What a chunk begins with.
-pub const MAGIC: u64 = 0x6b6e_7568_6368_6474;
+const MAGIC: u64 = 0x6b6e_7568_6368_6474;
 /// Words before the records of a chunk.
 pub const HEADER: usize = 4;
+/// Bytes of a buffer.
+pub const BUFFER: usize = 32 << 10;
+/// Where chunks may begin.
+const ALIGNMENT: usize = 64;
 /// The numbers of sites; those below are other records.
 pub const FIRST_SITE: u64 = 32;
 const SITES: u64 = 1 << 16;
 const TABLE: usize = SITES as usize * 8;
 /// How far from its own place a site may lie.
 const NEAR: u64 = 16;
-const SMALLEST: usize = 8 << 10;
-/// The most bytes a chunk has.
-pub const LARGEST: usize = 512 << 10;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -28,14 +35,15 @@ pub struct Spool {
     limit: u64,
     /// There is no more room: nobody writes any more.
     full: AtomicBool,
+    /// Buffers that nobody uses.
+    free: (Spin, UnsafeCell<Vec<usize>>),
 }
 
-/// A piece of the file, as memory.
-#[derive(Debug, Default)]
-pub struct Chunk {
-    pub address: usize,
-    pub bytes: usize,
-}
+// SAFETY: the list of free buffers is only touched with its lock held.
+unsafe impl Sync for Spool {}
+
+/// There is no more room, for anybody, since this stamp: what has a lower one is in the file.
+pub struct Full(pub u64);
 
 impl Spool {
     /// One without a file, which may have so many bytes.
@@ -46,6 +54,7 @@ impl Spool {
             used: AtomicU64::new(0),
             limit,
             full: AtomicBool::new(true),
+            free: Default::default(),
         }
     }
 
@@ -62,12 +71,20 @@ impl Spool {
         Some(())
     }
 
-    /// The file is another process's: for a forked child.
+    /// The file is another process's: for a forked child, whose only thread has no buffer.
     pub fn leave(&self) {
         self.full.store(true, Ordering::Relaxed);
+        self.free.0.reset();
+        self.with_free(std::mem::take);
         os::close(self.file.load(Ordering::Relaxed));
         // SAFETY: the child's own mapping; nobody refers to it any more.
         unsafe { os::unmap(self.sites.load(Ordering::Relaxed) as usize, TABLE) };
+    }
+
+    fn with_free<T>(&self, what: impl FnOnce(&mut Vec<usize>) -> T) -> T {
+        let _guard = self.free.0.lock();
+        // SAFETY: the lock is held.
+        what(unsafe { &mut *self.free.1.get() })
     }
 
     fn place(&self, number: u64) -> &AtomicU64 {
@@ -79,7 +96,7 @@ impl Spool {
     #[inline]
     pub fn site(&self, site: u64) -> Option<u64> {
         let spread = site.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
-        let first = FIRST_SITE + (spread * (SITES - FIRST_SITE - NEAR) >> 16);
+        let first = FIRST_SITE + ((spread * (SITES - FIRST_SITE - NEAR)) >> 16);
         if self.place(first).load(Ordering::Relaxed) == site {
             return Some(first);
         }
@@ -97,39 +114,98 @@ impl Spool {
         })
     }
 
-    /// The next chunk of a thread. Else there is no more room, for anybody, since a stamp that is taken now: what has
-    /// a lower one is in the file.
-    pub fn chunk(&self, thread: u32, number: u64, stamp: impl Fn() -> u64) -> Result<Chunk, u64> {
-        let bytes = (SMALLEST << number.min(16)).min(LARGEST);
-        let room = (!self.is_full()).then(|| self.make(bytes)).flatten();
-        let Some(address) = room else {
-            let end = stamp();
-            self.full.store(true, Ordering::SeqCst);
-            return Err(end);
-        };
-        let header = [bytes as u64, u64::from(thread), number];
-        // SAFETY: a new mapping, larger than this.
-        unsafe {
-            ((address + 8) as *mut [u64; 3]).write(header);
-            (*(address as *const AtomicU64)).store(MAGIC, Ordering::Release);
-        }
-        Ok(Chunk { address, bytes })
-    }
-
     /// Whether nobody writes any more.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    fn make(&self, bytes: usize) -> Option<usize> {
-        let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        if offset + bytes as u64 > self.limit {
-            return None;
-        }
+    /// A buffer for a thread, all zero, whose next chunk has this number.
+    pub fn buffer(&self, thread: u32, number: u64, stamp: impl Fn() -> u64) -> Result<usize, Full> {
+        let free = self.with_free(Vec::pop);
+        let room = (!self.is_full()).then(|| free.or_else(|| self.map_buffer()));
+        let Some(buffer) = room.flatten() else {
+            return Err(self.fill(stamp));
+        };
+        // SAFETY: nobody else has the buffer.
+        unsafe { begin(buffer, thread, number) };
+        Ok(buffer)
+    }
+
+    fn map_buffer(&self) -> Option<usize> {
+        let (offset, file) = self.take(BUFFER + 4096)?;
+        let offset = offset.next_multiple_of(4096);
         // A page of the file that does not exist would end the program when it is written to.
-        let file = self.file.load(Ordering::Relaxed);
-        os::allocate(file, offset, bytes)?;
-        os::map_file(file, offset, bytes)
+        os::allocate(file, offset, BUFFER)?;
+        os::map_file(file, offset, BUFFER)
+    }
+
+    /// A piece of the file.
+    fn take(&self, bytes: usize) -> Option<(u64, i32)> {
+        let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        let end = offset + bytes as u64;
+        // Code may come in libraries that were loaded meanwhile.
+        if offset >> 24 != end >> 24 && end <= self.limit {
+            crate::world::world().findings.tell_modules();
+        }
+        (end <= self.limit).then(|| (offset, self.file.load(Ordering::Relaxed)))
+    }
+
+    fn fill(&self, stamp: impl Fn() -> u64) -> Full {
+        let end = stamp();
+        self.full.store(true, Ordering::SeqCst);
+        Full(end)
+    }
+
+    /// Makes a chunk of what a thread has written to its buffer, up to `end`; the buffer is all zero then.
+    pub fn flush(
+        &self,
+        buffer: usize,
+        end: usize,
+        thread: u32,
+        number: u64,
+        stamp: impl Fn() -> u64,
+    ) -> Result<(), Full> {
+        let header = HEADER * 8;
+        let bytes = (end - buffer).next_multiple_of(ALIGNMENT);
+        // SAFETY: the thread's own buffer, which is as long.
+        let records =
+            unsafe { std::slice::from_raw_parts((buffer + header) as *const u8, bytes - header) };
+        let written = !self.is_full()
+            && self.take(bytes).is_some_and(|(offset, file)| {
+                let head = [MAGIC, bytes as u64, u64::from(thread), number];
+                let head: [u8; HEADER * 8] =
+                    std::array::from_fn(|at| head[at / 8].to_ne_bytes()[at % 8]);
+                os::write_at(file, offset + header as u64, records)
+                    && os::write_at(file, offset, &head)
+            });
+        if !written {
+            return Err(self.fill(stamp));
+        }
+        // SAFETY: the thread's own buffer. Without its first word it is none to a reader.
+        unsafe {
+            (buffer as *mut u64).write_volatile(0);
+            std::sync::atomic::compiler_fence(Ordering::SeqCst);
+            std::ptr::write_bytes(buffer as *mut u8, 0, bytes);
+        }
+        Ok(())
+    }
+
+    /// Nobody uses a buffer any more, which is all zero.
+    pub fn give_back(&self, buffer: usize) {
+        self.with_free(|free| free.push(buffer));
+    }
+}
+
+/// Makes a buffer of zeros a thread's.
+///
+/// # Safety
+/// Nobody else has it.
+pub unsafe fn begin(buffer: usize, thread: u32, number: u64) {
+    let header = [BUFFER as u64, u64::from(thread), number];
+    // SAFETY: the caller's promise.
+    unsafe {
+        ((buffer + 8) as *mut [u64; 3]).write_volatile(header);
+        (*(buffer as *const AtomicU64)).store(MAGIC, Ordering::Release);
     }
 }

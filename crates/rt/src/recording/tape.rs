@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::spool::{Chunk, FIRST_SITE, HEADER};
+use super::spool::{BUFFER, FIRST_SITE, Full, HEADER, Spool, begin};
 use crate::os;
 use crate::thread::{Frame, Thread, local};
 use crate::world::world;
@@ -10,10 +10,10 @@ use crate::world::world;
 /// The most words a record has.
 const LONGEST: usize = 5;
 /// How many accesses have one time.
-const SAME_TIME: u32 = 16;
+const SAME_TIME: u32 = 32;
 /// A frame that the tape has.
 const TOLD: u32 = 1;
-const READS: usize = 1 << 9;
+const READS: usize = 1 << 7;
 
 /// The numbers of records that are not accesses: see the table in `tape.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +74,15 @@ fn time() -> u64 {
 /// See the [module](self). All zeros: nothing was written.
 #[derive(Debug)]
 pub struct Tape {
-    /// Where the next record goes, and the end of the chunk.
+    /// Where the next record goes, and the end of the room for it.
     next: *mut u64,
     end: *mut u64,
-    /// Its address is 0 if there is none.
-    chunk: Chunk,
+    /// Where the buffer is; 0 if there is none.
+    buffer: usize,
+    /// How many chunks were made.
     chunks: u64,
+    /// There is no more room.
+    is_over: bool,
     /// How many frames have been told, and the top of the stack then.
     told: usize,
     top: *mut Frame,
@@ -114,48 +117,72 @@ impl Tape {
         (self.end as usize).wrapping_sub(self.next as usize) > LONGEST * 8 || self.turn(id)
     }
 
-    /// Goes on in a new chunk.
+    /// Goes on in an empty buffer.
     #[cold]
     #[inline(never)]
     fn turn(&mut self, id: u32) -> bool {
         let Some(spool) = &world().spool else {
             return false;
         };
-        // Code may come in libraries that were loaded meanwhile.
-        if self.chunks.is_multiple_of(16) {
-            world().findings.tell_modules();
-        }
-        let next = spool.chunk(id, self.chunks, stamp);
-        if let Err(end) = next
-            && !self.end.is_null()
-        {
-            // Room for a record is kept at the end of every chunk.
+        if self.buffer == 0 {
+            let Ok(buffer) = spool.buffer(id, self.chunks, stamp) else {
+                return false;
+            };
+            self.buffer = buffer;
+        } else if self.is_over {
+            return false;
+        } else if let Err(Full(end)) = self.flush(spool, id) {
+            // Room for a record is kept at the end of every buffer.
             self.put_long(Record::Full as u64, 0, &[0, end, time()]);
+            self.is_over = true;
+            self.end = self.next;
+            return false;
         }
-        self.close();
-        let Ok(chunk) = next else { return false };
-        self.chunks += 1;
-        self.next = (chunk.address as *mut u64).wrapping_add(HEADER);
+        self.next = (self.buffer as *mut u64).wrapping_add(HEADER);
         // Behind the last record there is room to say that there is no more room, and a word of zeros.
-        self.end = ((chunk.address + chunk.bytes) as *mut u64).wrapping_sub(LONGEST + 1);
-        self.chunk = chunk;
+        self.end = ((self.buffer + BUFFER) as *mut u64).wrapping_sub(LONGEST + 1);
         true
     }
 
-    /// The thread writes nothing more for now.
-    pub fn close(&mut self) {
-        let chunk = std::mem::take(&mut self.chunk);
-        if chunk.address != 0 {
-            // SAFETY: the thread's own mapping, which nobody refers to any more.
-            unsafe { os::unmap(chunk.address, chunk.bytes) };
+    /// Makes a chunk of what is in the buffer, which is empty then.
+    fn flush(&mut self, spool: &Spool, id: u32) -> Result<(), Full> {
+        spool.flush(self.buffer, self.next as usize, id, self.chunks, stamp)?;
+        self.chunks += 1;
+        // SAFETY: the thread's own buffer, which is all zero.
+        unsafe { begin(self.buffer, id, self.chunks) };
+        Ok(())
+    }
+
+    /// The thread writes nothing more.
+    pub fn close(&mut self, id: u32) {
+        let Some(spool) = world().spool.as_ref().filter(|_| self.buffer != 0) else {
+            return;
+        };
+        // Without room, what the buffer has stays where it is.
+        if !self.is_over
+            && spool
+                .flush(self.buffer, self.next as usize, id, self.chunks, stamp)
+                .is_ok()
+        {
+            spool.give_back(self.buffer);
         }
+        self.leave();
+    }
+
+    fn leave(&mut self) {
+        self.buffer = 0;
         self.next = std::ptr::null_mut();
         self.end = std::ptr::null_mut();
     }
 
     /// In a forked child: nothing was written yet.
     pub fn forget(&mut self, frames: *mut Frame) {
-        self.close();
+        if self.buffer != 0 {
+            // SAFETY: the child's own mapping of the parent's buffer, which nobody uses.
+            unsafe { os::unmap(self.buffer, BUFFER) };
+        }
+        self.leave();
+        self.is_over = false;
         for index in 0..self.told {
             // SAFETY: frames that have been told have been written.
             unsafe { (*frames.add(index)).chain = 0 };
@@ -299,7 +326,7 @@ impl Tape {
 }
 
 /// What up to 8 bytes at an address hold.
-#[inline]
+#[inline(always)]
 unsafe fn value(address: usize, size: usize) -> Option<u64> {
     // SAFETY: the caller's promise.
     unsafe {
