@@ -283,6 +283,66 @@ int main(void) {
     assert_eq!(blocks.len(), 100, "a block had the number of another");
 }
 
+/// What an atomic counter gave each thread, and a counter under a lock, shows in which order they came.
+#[test]
+fn a_trace_has_the_order_that_happened() {
+    let source = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+enum { THREADS = 4, TIMES = 3000, ALL = THREADS * TIMES };
+atomic_int counter;
+int under_lock;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+char by_atomic[ALL], by_lock[ALL];
+void *count(void *unused) {
+  for (int i = 0; i < TIMES; i++) {
+    by_atomic[atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed)] = 1;
+    pthread_mutex_lock(&lock);
+    by_lock[under_lock++] = 1;
+    pthread_mutex_unlock(&lock);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) { pthread_create(&threads[i], 0, count, 0); }
+  for (int i = 0; i < THREADS; i++) { pthread_join(threads[i], 0); }
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let output = dh(here, &["convert", "run.dht", "run.std"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let mut updates = 0;
+    let mut given = std::collections::HashMap::new();
+    let mut locked = 0;
+    for line in text.lines() {
+        let (thread, action) = line.split_once('|').unwrap();
+        let action = action.split('|').next().unwrap();
+        let index = |array: &str| -> Option<usize> {
+            let rest = action.strip_prefix("w(")?.strip_prefix(array)?;
+            match rest {
+                ")" => Some(0),
+                rest => rest.strip_prefix('+')?.strip_suffix(')')?.parse().ok(),
+            }
+        };
+        if action.contains("(counter)") {
+            given.insert(thread, updates);
+            updates += 1;
+        } else if let Some(index) = index("by_atomic") {
+            assert_eq!(given[thread], index, "{line}");
+        } else if let Some(index) = index("by_lock") {
+            assert_eq!(locked, index, "{line}");
+            locked += 1;
+        }
+    }
+    assert_eq!((updates, locked), (12_000, 12_000));
+    assert_eq!(races(here, "run.dht"), []);
+}
+
 #[test]
 fn what_was_not_built_for_it_is_run_and_not_recorded() {
     let directory = tempfile::tempdir().unwrap();

@@ -120,7 +120,7 @@ impl<'a> Order<'a> {
                     self.waiting.insert(stamped.stamp, index);
                     continue;
                 }
-                self.stamp = self.stamp.max(stamped.stamp + 1);
+                self.stamp = self.stamp.max(stamped.stamp.saturating_add(1));
                 if let Some(next) = self.waiting.remove(&self.stamp) {
                     self.ready.push(Reverse((self.threads[next].time, next)));
                 }
