@@ -352,7 +352,7 @@ pub fn code(pc: usize, detail: u64) -> u64 {
     detail << 48 | pc as u64 & PAYLOAD
 }
 
-const _: () = assert!(Record::Destroy as u64 + 1 <= FIRST_SITE);
+const _: () = assert!((Record::Destroy as u64) < FIRST_SITE);
 
 impl Thread {
     /// Writes something with a stamp to the thread's tape.
