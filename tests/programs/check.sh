@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds programs nobody here wrote through `deadheat cc` and `deadheat c++`, runs them for their real job under
-# `deadheat run`, and compares what they print. Races that known.txt explains are expected; any other fails.
+# `deadheat run`, with and without --predict, and compares what they print. Races that known.txt explains are expected;
+# any other fails. Prediction is about the first gigabyte of what they do.
 #   check.sh DEADHEAT [PROGRAM…]      (zstd sqlite uv leveldb; all unless named)
 set -eu
 deadheat=$(realpath "$1")
@@ -57,16 +58,18 @@ failed=0
 for name in $programs; do
   echo "== $name"
   "build_$name"
-  status=0
-  # shellcheck disable=SC2046
-  "$deadheat" run --suppress "$here/known.txt" --json "$room/$name.json" -- "$room/$name" $(arguments_of "$name") \
-    >"$room/$name.out" 2>"$room/$name.err" || status=$?
-  if [ "$status" -ne 0 ] || ! cmp -s "$room/$name.out" "$here/$name.expected"; then
-    echo "status $status, printed:"
-    cat "$room/$name.out" "$room/$name.err"
-    failed=1
-  else
-    tail -n 1 "$room/$name.err"
-  fi
+  for options in "" "--predict --limit 1G"; do
+    status=0
+    # shellcheck disable=SC2046,SC2086
+    "$deadheat" run $options --suppress "$here/known.txt" --json "$room/$name.json" -- "$room/$name" $(arguments_of "$name") \
+      >"$room/$name.out" 2>"$room/$name.err" || status=$?
+    if [ "$status" -ne 0 ] || ! cmp -s "$room/$name.out" "$here/$name.expected"; then
+      echo "status $status, printed:"
+      cat "$room/$name.out" "$room/$name.err"
+      failed=1
+    else
+      tail -n 1 "$room/$name.err"
+    fi
+  done
 done
 exit $failed

@@ -2,12 +2,13 @@
 //!
 //! Two passes over a tape: the first finds which pieces of memory are touched together ([`grain`]) and who there is; the second
 //! puts everything in order ([`order`]), gives it a name ([`memory`], [`places`]) and writes it down as operations
-//! of a trace ([`lowering`]).
+//! of a trace ([`lowering`], [`locals`]).
 //!
 //! Guarantee: the trace is one that could have happened, and says of every access of recorded code which bytes it touched,
 //! and where in the source it stands. Cost: memory for the names, and what [`grain`] needs.
 
 mod grain;
+mod locals;
 mod lowering;
 mod memory;
 mod order;
@@ -28,6 +29,7 @@ use thiserror::Error;
 use crate::findings::Process;
 use crate::symbols::{Frame, Symbols};
 use grain::{Grain, NONE};
+use locals::Locals;
 use lowering::{Lowering, Naming, Operation, ordering};
 use memory::Memory;
 use order::{Order, Step};
@@ -101,6 +103,7 @@ pub fn write_trace(
         ordered: OrderedWriter::new(&writer),
         living: FxHashSet::default(),
         ended: FxHashSet::default(),
+        locals: Locals::default(),
         several: false,
         count: 0,
         ops: Vec::new(),
@@ -169,10 +172,7 @@ impl Contents {
         // Numbers are given out one after the other: one that is far from all others is damage.
         let most = self.threads.len() + (1 << 20);
         for number in self.threads.len()..=(thread as usize).min(most) {
-            self.threads.push(match number {
-                0 => "main".to_string(),
-                _ => format!("T{number}"),
-            });
+            self.threads.push(thread_name(number as u32));
         }
     }
 
@@ -185,6 +185,13 @@ impl Contents {
         if let Some(known) = self.threads.get_mut(thread as usize).filter(|_| thread > 0) {
             *known = format!("T{thread} ({name})");
         }
+    }
+}
+
+fn thread_name(number: u32) -> String {
+    match number {
+        0 => "main".to_string(),
+        _ => format!("T{number}"),
     }
 }
 
@@ -203,6 +210,7 @@ struct Scribe<'w> {
     ordered: OrderedWriter<'w>,
     living: FxHashSet<Strand>,
     ended: FxHashSet<Strand>,
+    locals: Locals,
     /// Whether there has been a second thread.
     several: bool,
     count: u64,
@@ -243,17 +251,19 @@ impl Scribe<'_> {
         match step {
             Step::Access { address, code } => self.access(strand, address, code, calls),
             Step::Stack { address, size } => {
-                let thread = if strand.0 == 0 {
-                    "main".to_string()
-                } else {
-                    format!("T{}", strand.0)
-                };
-                self.names.memory.stack(address, size, &thread);
+                self.names
+                    .memory
+                    .stack(address, size, &thread_name(strand.0));
+                self.locals.stack(address, size, strand);
                 Ok(())
             }
             Step::Stamped(stamped) => {
                 self.ops.clear();
                 self.stamped(strand, &stamped)?;
+                if stamped.what.acquires() {
+                    let read = self.locals.read(strand);
+                    self.ops.extend(read.map(|op| (strand, op)));
+                }
                 if self.ops.is_empty() {
                     return Ok(());
                 }
@@ -322,7 +332,18 @@ impl Scribe<'_> {
             };
             self.event(strand, op, site)?;
         }
-        Ok(())
+        match self.locals.other(strand, address) {
+            Some(owner) if code.write => {
+                let names = &mut self.names;
+                let letter = self.locals.write(owner, || {
+                    let owner = thread_name(owner.0);
+                    let what = format!("what others write to the stack of {owner}");
+                    names.number(Table::Locations, 0, &what).map(Location)
+                })?;
+                self.event(strand, letter, site)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Puts what something with a stamp stands for into `ops`.

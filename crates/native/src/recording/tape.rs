@@ -125,6 +125,20 @@ impl What {
         })
     }
 
+    /// Whether a thread may know more than before, afterwards.
+    pub fn acquires(self) -> bool {
+        matches!(
+            self,
+            What::Lock
+                | What::Take
+                | What::Leave
+                | What::Acquire
+                | What::Atomic
+                | What::Fence
+                | What::Join
+        )
+    }
+
     fn has_size(self) -> bool {
         matches!(self, What::Freed | What::Allocated | What::New)
     }
