@@ -98,8 +98,21 @@ impl Structure {
         self.tree.leave_open(&mut task.place);
     }
 
+    /// A task has waited for several signals. What it did before and does after is one step: nobody asks whether what
+    /// it did before comes after them.
+    pub fn join_all(&self, task: &mut Task, signals: &[Signal]) -> Result<(), Full> {
+        for &signal in signals {
+            self.joins.join(&mut task.knowledge, signal)?;
+        }
+        Ok(())
+    }
+
     /// A task learns what others knew that it has waited for.
-    pub fn learn(&self, task: &mut Task, pasts: impl IntoIterator<Item = Past>) -> Result<(), Full> {
+    pub fn learn(
+        &self,
+        task: &mut Task,
+        pasts: impl IntoIterator<Item = Past>,
+    ) -> Result<(), Full> {
         for known in pasts {
             self.joins.merge(&mut task.knowledge, known)?;
         }

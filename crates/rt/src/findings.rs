@@ -164,7 +164,11 @@ impl Inner {
 
     fn write(&mut self, thread: &Thread, race: &RacyAccess, number: u32) {
         let world = world();
-        let first_thread = world.threads.at(race.first.slot(), race.first.time());
+        let first_thread = match world.tasks {
+            None => world.threads.at(race.first.slot(), race.first.time()),
+            // Times are steps, and slots are not shared.
+            Some(_) => world.threads.at(race.first.slot(), u32::MAX),
+        };
         let [first, second] = [race.first, race.second].map(|record| Origin(record.origin).stack());
         self.write_modules(first);
         self.write_modules(second);
@@ -424,7 +428,11 @@ impl Memory {
         let blocks = &world().blocks;
         let live = blocks.around(address, lowest);
         let (start, header) = live.or_else(|| blocks.freed_around(address))?;
-        let (thread, stack) = (header.thread, header.stack());
+        let thread = match &world().tasks {
+            Some(tasks) => tasks.descriptions.thread(header.owner),
+            None => header.owner,
+        };
+        let stack = header.stack();
         Some(Memory::Heap {
             start,
             size: header.size(),

@@ -57,7 +57,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     let block = memory + before;
     let entered = enter();
     let (stack, thread) = match &entered {
-        Some(entered) => (entered.thread().stack_at(pc), entered.thread().id),
+        Some(entered) => (entered.thread().stack_at(pc), entered.thread().owner()),
         None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
