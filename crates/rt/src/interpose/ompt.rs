@@ -12,7 +12,7 @@ use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
 use crate::openmp::strand::Strand;
 use crate::openmp::team::{self, Team};
-use crate::openmp::{self, with_strand};
+use crate::openmp::{self, Seen, with_strand};
 use crate::sync;
 use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
@@ -384,8 +384,13 @@ unsafe extern "C" fn work(
 ) {
     const SECTIONS: c_int = 2;
     const SINGLE_EXECUTOR: c_int = 3;
+    const LOOP: c_int = 1;
+    const STATIC: c_int = 10;
     const DYNAMIC: c_int = 11;
     const OTHER: c_int = 13;
+    if matches!(kind, SECTIONS | STATIC | LOOP) {
+        openmp::see(Seen::StaticLoops);
+    }
     if !matches!(kind, SECTIONS | SINGLE_EXECUTOR | DYNAMIC..=OTHER) {
         return;
     }
@@ -395,9 +400,9 @@ unsafe extern "C" fn work(
     // SAFETY: the strand that runs.
     unsafe {
         if let Some(strand) = thread.strand.as_mut()
-            && strand.frame.is_null()
+            && strand.home.is_null()
         {
-            strand.frame = frame_of(task);
+            strand.home = frame_of(task);
         }
     }
     with_strand(thread, |strand| match endpoint == BEGIN {

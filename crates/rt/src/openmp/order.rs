@@ -60,7 +60,7 @@ impl Asking<'_> {
         // SAFETY: the strand that the running thread runs.
         let strand = unsafe { thread.strand.as_ref()? };
         // SAFETY: the runtime's description of a task that runs.
-        let base = unsafe { strand.frame.as_ref() }.map_or(0, |frame| frame.exit);
+        let base = unsafe { strand.home.as_ref() }.map_or(0, |frame| frame.exit);
         let own = Own {
             stack: (thread.stack.0, base.min(thread.stack.1)),
             thread_local: thread.thread_local,

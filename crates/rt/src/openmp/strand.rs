@@ -12,9 +12,10 @@ use deadheat_order::{FinishPast, Signal, Step, Task};
 
 use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
 use super::descriptions::Kind;
+use super::memory::Frame;
 use super::messages::Messages;
-use super::tasks;
 use super::team::Team;
+use super::{Seen, tasks};
 use crate::origin::Stack;
 use crate::os::Spin;
 use crate::thread::Held;
@@ -100,8 +101,9 @@ pub struct Strand {
     pub is_final: bool,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
-    /// What the runtime says of its frames on the stack.
-    pub frame: *const crate::openmp::memory::Frame,
+    /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
+    pub frame: *const Frame,
+    pub home: *const Frame,
     /// What the thread ran before, and where the stack begins that it did not use.
     pub outer: *mut Strand,
     pub limit: usize,
@@ -126,6 +128,7 @@ impl Strand {
             is_final: false,
             member: None,
             frame: std::ptr::null(),
+            home: std::ptr::null(),
             outer: std::ptr::null_mut(),
             limit: 0,
             held: Vec::new(),
@@ -190,11 +193,19 @@ impl Strand {
         }
         let order = tasks().or_drop(structure.spawn(&mut self.order))?;
         self.note_step();
+        let kind = if undeferred {
+            Kind::Undeferred
+        } else {
+            Kind::Explicit
+        };
         let description = tasks()
             .descriptions
-            .add(Kind::Explicit, self.description, stack, 0, 0);
+            .add(kind, self.description, stack, 0, 0);
         let mut child = Strand::new(order, description, self.inner_enclosure());
         child.undeferred = undeferred;
+        if undeferred {
+            child.home = self.home;
+        }
         child.is_final = is_final || self.is_final;
         if let Some(Scope::Wait(children)) = self.scopes.last() {
             child.among = Some(children.clone());
@@ -219,6 +230,7 @@ impl Strand {
 
     /// It asks which thread it runs on.
     pub fn ask(&self) {
+        tasks().see(Seen::ThreadNumbers);
         let descriptions = &tasks().descriptions;
         descriptions.get(self.description).ask();
         descriptions.get(descriptions.task_of(self.step())).ask();
@@ -319,7 +331,12 @@ impl Strand {
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
-            self.leaks |= !self.is_in_group();
+            match self.scopes.last() {
+                // What was not waited for here is not waited for there either.
+                Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
+                Some(Scope::Group(_)) => (),
+                None => self.leaks = true,
+            }
         } else {
             tasks().or_drop(structure.end_finish(&mut self.order, past));
         }
