@@ -291,10 +291,14 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         };
         let step = match Asking::of(thread, address) {
             None => fasttrack::step(records, access, thread.line.clock(), room, race),
-            Some(mut asking) => match fasttrack::step(records, access, &mut asking, room, race) {
-                Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
-                same => same,
-            },
+            Some(mut asking) => {
+                let superfluous = asking.is_superfluous(records, &access);
+                match fasttrack::step(records, access, &mut asking, room, race) {
+                    Step::Changed(_) if superfluous && found == 0 => Step::Same,
+                    Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
+                    Step::Same => Step::Same,
+                }
+            }
         };
         match step {
             Step::Same => {

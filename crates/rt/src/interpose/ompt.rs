@@ -272,7 +272,7 @@ unsafe extern "C" fn task_create(
     }
     thread.note_stack(stack_pointer());
     super::openmp_entries::renew_copy(new as usize);
-    let stack = thread.stack_at(code);
+    let stack = thread.stack_at(super::openmp_entries::caller(thread.strand, code));
     let undeferred = super::openmp_entries::is_undeferred(thread.strand);
     if flags & TASKWAIT != 0 {
         // Told of as a task; what it waits for follows.
