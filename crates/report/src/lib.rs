@@ -19,6 +19,7 @@ mod drawing;
 mod explain;
 mod native;
 mod native_text;
+mod openmp;
 mod predict;
 mod spelling;
 mod stats;

@@ -14,7 +14,10 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
 use crate::findings::RacyAccess;
+use crate::histories::UNCHECKED;
 use crate::memo::Code;
+use crate::openmp;
+use crate::openmp::order::Asking;
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::recording;
@@ -104,6 +107,7 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
         if let Some(next) = (*thread).memo.change(base, code, history, site, chain) {
             if history == 0 {
                 world().shadow.note(cell);
+                (*thread).note_lowest(address);
             }
             if cell
                 .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
@@ -195,7 +199,8 @@ pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
         return;
     }
     let Some(entered) = enter() else { return };
-    if world().off() || entered.thread().ignore[usize::from(kind.write)] > 0 {
+    let ignored = entered.thread().ignore[usize::from(kind.write)] > 0;
+    if world().off() || ignored || openmp::is_runtime(pc) {
         return;
     }
     range_entered(&entered, address, size, kind, what, pc);
@@ -253,6 +258,14 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         let history = cell.load(Ordering::Acquire);
         if history == 0 {
             world.shadow.note(cell);
+            thread.note_lowest(address);
+        }
+        if history == UNCHECKED {
+            if let Some(code) = piece.code {
+                thread.memo.know(thread.key(), code, history);
+            }
+            *last = Some((history, history, piece.mask));
+            return;
         }
         if let Some((from, to, mask)) = *last
             && from == history
@@ -274,24 +287,29 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
             continue;
         };
         let origin = origin(thread, piece);
-        let access = Record::new(
-            thread.line.slot(),
-            thread.line.now(),
-            piece.kind,
-            piece.mask,
-            origin,
-        );
+        let access = thread.record(piece.kind, piece.mask, origin);
         // Up to sixteen races, and one more for each byte that these leave out.
         let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
         let (mut found, mut bytes) = (0, 0);
-        let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
+        let race = |earlier: &Record| {
             let common = earlier.mask() & piece.mask;
             if (found < 16 || common & !bytes != 0) && found < races.len() {
                 races[found].write(*earlier);
                 found += 1;
                 bytes |= common;
             }
-        });
+        };
+        let step = match Asking::of(thread, address) {
+            None => fasttrack::step(records, access, thread.line.clock(), room, race),
+            Some(mut asking) => {
+                let superfluous = asking.is_superfluous(records, &access);
+                match fasttrack::step(records, access, &mut asking, room, race) {
+                    Step::Changed(_) if superfluous && found == 0 => Step::Same,
+                    Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
+                    Step::Same => Step::Same,
+                }
+            }
+        };
         match step {
             Step::Same => {
                 if let Some(code) = piece.code {

@@ -43,7 +43,7 @@ pub fn switch(fiber: usize, ordered: bool) {
     let Some(entered) = enter() else { return };
     let mut clock = Clock::default();
     if ordered && recording::on() {
-        entered.thread().record(Record::ReleaseMore, fiber, 0);
+        entered.thread().note(Record::ReleaseMore, fiber, 0);
     } else if ordered {
         entered
             .thread()
@@ -53,7 +53,7 @@ pub fn switch(fiber: usize, ordered: bool) {
     undisturbed(|| Thread::switch(next));
     if let Some(entered) = enter() {
         if ordered && recording::on() {
-            entered.thread().record(Record::Acquire, fiber, 0);
+            entered.thread().note(Record::Acquire, fiber, 0);
         }
         entered.thread().line.learn(&clock);
     }

@@ -47,6 +47,7 @@ mod interpose;
 mod line;
 mod memo;
 mod modules;
+mod openmp;
 mod origin;
 mod os;
 mod recording;

@@ -8,6 +8,7 @@ use crate::depot::Depot;
 use crate::findings::Findings;
 use crate::heap::Blocks;
 use crate::histories::Histories;
+use crate::openmp::Tasks;
 use crate::origin;
 use crate::os;
 use crate::recording::{self, Spool};
@@ -29,6 +30,8 @@ pub struct World {
     pub findings: Findings,
     /// Where a recording goes, in a process that is recorded.
     pub spool: Option<Spool>,
+    /// In a program of OpenMP.
+    pub tasks: Option<Tasks>,
     /// One thread lives, and it knows all that others have done: what it does happens before all that
     /// is still to come, and need not be looked at.
     pub alone: AtomicBool,
@@ -96,8 +99,15 @@ impl World {
             return false;
         };
         os::ask_for_barriers();
-        let findings = Findings::new(environment.get("DEADHEAT_REPORT"));
         let record = environment.get("DEADHEAT_MODE") == Some(b"record");
+        if record && is_openmp() {
+            os::write_all(
+                2,
+                b"deadheat: programs of OpenMP cannot be recorded yet: running unrecorded\n",
+            );
+            return false;
+        }
+        let findings = Findings::new(environment.get("DEADHEAT_REPORT"));
         let limit = environment
             .number("DEADHEAT_TAPE_LIMIT")
             .unwrap_or(u64::MAX);
@@ -120,6 +130,7 @@ impl World {
             blocks,
             findings,
             spool,
+            tasks: is_openmp().then(Tasks::new),
             alone: AtomicBool::new(true),
             dropped: AtomicU64::new(0),
         };
@@ -138,6 +149,14 @@ impl World {
     pub fn drop_one(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Whether the program is linked to a runtime of OpenMP that tells of its tasks.
+fn is_openmp() -> bool {
+    #[cfg(feature = "interpose")]
+    return crate::interpose::ompt::is_there();
+    #[cfg(not(feature = "interpose"))]
+    false
 }
 
 /// Starts the program again with a limit for its stack, if it has none: the kernel then puts mappings where they leave

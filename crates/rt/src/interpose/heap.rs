@@ -58,7 +58,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     let block = memory + before;
     let entered = enter();
     let (stack, thread) = match &entered {
-        Some(entered) => (entered.thread().stack_at(pc), entered.thread().id),
+        Some(entered) => (entered.thread().stack_at(pc), entered.thread().owner()),
         None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
@@ -70,7 +70,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     if recording::on() {
         if let Some(entered) = entered {
             let thread = entered.thread();
-            thread.record_memory(Record::Allocated, block, size, pc);
+            thread.note_memory(Record::Allocated, block, size, pc);
         }
     } else if !world().off() {
         world()

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::real::real;
 use crate::hooks::export;
+use crate::openmp::is_runtime;
 use crate::sync;
 
 type Lock = *mut c_void;
@@ -39,14 +40,18 @@ fn got_read(lock: Lock, result: c_int, pc: usize) {
 unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_lock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result, pc);
+    if !is_runtime(pc) {
+        got_mutex(lock, result, pc);
+    }
     result
 }
 
 unsafe extern "C" fn mutex_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_trylock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result, pc);
+    if !is_runtime(pc) {
+        got_mutex(lock, result, pc);
+    }
     result
 }
 
@@ -81,7 +86,9 @@ unsafe extern "C" fn spin_trylock(lock: Lock, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
-    sync::unhold(lock as usize, None, pc);
+    if !is_runtime(pc) {
+        sync::unhold(lock as usize, None, pc);
+    }
     // SAFETY: the program's own call.
     unsafe { real!(pthread_mutex_unlock: fn(Lock) -> c_int)(lock) }
 }
@@ -330,6 +337,9 @@ extern "C" fn wait_cancelled(mutex: *mut c_void) {
 
 /// Waits on a condition variable: the mutex is given back meanwhile.
 fn waiting(mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+    if is_runtime(pc) {
+        return wait();
+    }
     sync::unhold(mutex as usize, None, pc);
     let mut cleanup = Cleanup {
         routine: wait_cancelled,

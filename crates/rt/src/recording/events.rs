@@ -91,14 +91,14 @@ pub fn synchronise(record: Record, address: usize, pc: usize, detail: u64) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     if running() && thread.ignore[2] == 0 {
-        thread.record(record, address, code(pc, detail));
+        thread.note(record, address, code(pc, detail));
     }
 }
 
 /// A block is allocated or freed, or other memory is as new.
 pub fn memory(record: Record, address: usize, size: usize, pc: usize) {
     if let Some(entered) = enter() {
-        entered.thread().record_memory(record, address, size, pc);
+        entered.thread().note_memory(record, address, size, pc);
     }
 }
 
@@ -130,7 +130,7 @@ pub fn atomic<R>(
     let (result, operation, order) = operate();
     let detail = (order & 7) as u64 | (operation as u64) << 4 | u64::from(size.ilog2()) << 6;
     if thread.ignore[2] == 0 {
-        thread.record(Record::Atomic, address, code(pc, detail));
+        thread.note(Record::Atomic, address, code(pc, detail));
     }
     result
 }
@@ -145,6 +145,6 @@ pub fn first_create(thread: &mut Thread) {
     for index in 0..thread.held.len() {
         let held = thread.held[index];
         let write = u64::from(held.write);
-        thread.record(Record::Lock, held.address, code(0, write));
+        thread.note(Record::Lock, held.address, code(0, write));
     }
 }

@@ -80,6 +80,6 @@ pub fn in_child() {
         // SAFETY: the running thread's own.
         && let Some(thread) = unsafe { local().thread.get().as_mut() }
     {
-        thread.record(Record::Begin, 0, 0);
+        thread.note(Record::Begin, 0, 0);
     }
 }

@@ -356,14 +356,14 @@ const _: () = assert!((Record::Destroy as u64) < FIRST_SITE);
 
 impl Thread {
     /// Writes something with a stamp to the thread's tape.
-    pub fn record(&mut self, record: Record, payload: usize, code: u64) {
+    pub fn note(&mut self, record: Record, payload: usize, code: u64) {
         let (frames, id) = (self.frames, self.id);
         self.tape
             .stamped(frames, id, record, payload as u64, code, None);
     }
 
     /// Writes something about a piece of memory, with a stamp.
-    pub fn record_memory(&mut self, record: Record, address: usize, size: usize, pc: usize) {
+    pub fn note_memory(&mut self, record: Record, address: usize, size: usize, pc: usize) {
         let (frames, id) = (self.frames, self.id);
         let size = Some(size as u64);
         self.tape
