@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     let recording = deadheat::record(&options).map_err(|error| error.to_string())?;
     if recording.traces.is_empty() {
         warn_of(format_args!(
-            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`",
+            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`, or uses OpenMP",
             options.program.to_string_lossy()
         ));
     }

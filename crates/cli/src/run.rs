@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     }
     let ran = deadheat::run(&options, &mut complain).map_err(|error| error.to_string())?;
     let Some(report) = &ran.report else {
-        return Ok(nothing_checked(&options, ran.status()));
+        return Ok(nothing_checked(&options, ran.status(), ""));
     };
     let text = || ran.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
@@ -94,7 +94,11 @@ fn predict(arguments: &Arguments, options: &RunOptions, quiet: bool) -> Result<u
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.complaints.iter().for_each(complain_of);
     let Some(report) = &prediction.report else {
-        return Ok(nothing_checked(options, prediction.status()));
+        return Ok(nothing_checked(
+            options,
+            prediction.status(),
+            ", or uses OpenMP",
+        ));
     };
     let text = || prediction.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
@@ -111,9 +115,10 @@ impl Arguments {
     }
 }
 
-fn nothing_checked(options: &RunOptions, status: u8) -> u8 {
+/// Says that the program was not built for it, or why else it may not have been checked.
+fn nothing_checked(options: &RunOptions, status: u8, or: &str) -> u8 {
     warn_of(format_args!(
-        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
+        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`{or}",
         options.program.to_string_lossy()
     ));
     status
