@@ -101,6 +101,8 @@ pub struct Strand {
     pub is_final: bool,
     /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
     pub joinable: bool,
+    /// The parallel region that it has met and that has not ended.
+    pub region: Option<Arc<Team>>,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -129,6 +131,7 @@ impl Strand {
             undeferred: false,
             is_final: false,
             joinable: false,
+            region: None,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
