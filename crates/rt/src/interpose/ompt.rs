@@ -29,6 +29,7 @@ struct Chunk {
 const BEGIN: c_int = 1;
 const INITIAL: c_int = 1;
 const EXPLICIT: c_int = 4;
+const TARGET: c_int = 8;
 const TASKWAIT: c_int = 0x10;
 const FINAL: c_int = 0x2000_0000;
 
@@ -136,10 +137,9 @@ fn run(thread: &mut Thread, next: *mut Strand) {
 }
 
 extern "C" fn thread_begin(kind: c_int, _data: Data) {
-    const WORKER: c_int = 2;
     if let Some(entered) = enter() {
         let thread = entered.thread();
-        if kind == WORKER && !std::mem::replace(&mut thread.is_worker, true) {
+        if kind != INITIAL && !std::mem::replace(&mut thread.is_worker, true) {
             openmp::worker_begins();
         }
         thread.thread_local = super::thread_local::range();
@@ -268,7 +268,7 @@ unsafe extern "C" fn task_create(
 ) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
-    if flags & (EXPLICIT | TASKWAIT) == 0 {
+    if flags & (EXPLICIT | TARGET | TASKWAIT) == 0 {
         return;
     }
     thread.note_stack(stack_pointer());

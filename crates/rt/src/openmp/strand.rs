@@ -213,11 +213,18 @@ impl Strand {
             child.home = self.home;
         }
         child.is_final = is_final || self.is_final;
-        child.joinable = self.joinable;
+        if self.joinable {
+            child.set_joinable();
+        }
         if let Some(Scope::Wait(children)) = self.scopes.last() {
             child.among = Some(children.clone());
         }
         Some(Box::new(child))
+    }
+
+    fn set_joinable(&mut self) {
+        self.joinable = true;
+        tasks().descriptions.get(self.description).set_joinable();
     }
 
     /// What tasks that it creates now are inside of.
@@ -257,7 +264,7 @@ impl Strand {
         tasks()
             .descriptions
             .depend(child.description, dependences.clone());
-        child.joinable = true;
+        child.set_joinable();
         // Those that exclude each other do so as if by a lock.
         let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
         child.held.extend(excluding.map(|(address, _)| Held {
