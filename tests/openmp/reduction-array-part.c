@@ -1,12 +1,15 @@
-// A reduction of a part of an array; the iterations also touch an element outside of it.
-// expect: race on bin, lines 10 and 10
+// A reduction of a part of a block; the iterations also count in an element outside of that part.
+// expect: race on heap block of 32 bytes, lines 12 and 12
 // options: -O0
-int bin[8], *last = &bin[7];
+#include <stdlib.h>
 
 int main(void) {
+  int *bin = calloc(8, sizeof *bin);
+  int *last = bin + 7;
 #pragma omp parallel for reduction(+ : bin[0 : 7])
   for (int i = 0; i < 1000; i++) {
     bin[i % 7]++;
     ++*last;
   }
+  free(bin);
 }
