@@ -8,6 +8,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
 
 use crate::native::RunReport;
+use crate::openmp;
 use crate::style::{counted, grouped};
 
 /// A source file larger than this is not shown.
@@ -192,35 +193,24 @@ fn title(race: &NativeRace) -> String {
         "free" => "frees",
         _ => "writes",
     };
+    let [one, other] = [first, second].map(who);
     let title = match (first.write, second.write) {
         (true, true) if does(first) == "writes" && does(second) == "writes" => {
-            format!(
-                "{} and {} can write {what} at the same time",
-                first.thread, second.thread
-            )
+            format!("{one} and {other} can write {what} at the same time")
         }
-        (true, true) if does(second) == "frees" => format!(
-            "{} can write {what} while {} frees it",
-            first.thread, second.thread
-        ),
-        (true, true) => format!(
-            "{} can write {what} while {} frees it",
-            second.thread, first.thread
-        ),
-        (false, _) => format!(
-            "{} can read {what} while {} {} it",
-            first.thread,
-            second.thread,
-            does(second)
-        ),
-        (true, false) => format!(
-            "{} can read {what} while {} {} it",
-            second.thread,
-            first.thread,
-            does(first)
-        ),
+        (true, true) if does(second) == "frees" => {
+            format!("{one} can write {what} while {other} frees it")
+        }
+        (true, true) => format!("{other} can write {what} while {one} frees it"),
+        (false, _) => format!("{one} can read {what} while {other} {} it", does(second)),
+        (true, false) => format!("{other} can read {what} while {one} {} it", does(first)),
     };
     title + &again
+}
+
+/// Who made an access: a thread, or what it is to OpenMP.
+fn who(access: &NativeAccess) -> String {
+    openmp::who(access).unwrap_or_else(|| access.thread.clone())
 }
 
 fn subject(race: &NativeRace) -> String {
@@ -284,7 +274,20 @@ fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
             calls(stack)
         ));
     }
-    for creation in &race.creations {
+    for access in [&race.first, &race.second] {
+        if let Some(task) = access.tasks.first()
+            && !task.depends.is_empty()
+        {
+            notes.push(openmp::task_in_full(task));
+        }
+    }
+    notes.extend(openmp::remedy(&race.first, &race.second));
+    // OpenMP's threads are its own business.
+    let threads = match race.first.tasks.is_empty() {
+        true => race.creations.as_slice(),
+        false => &[],
+    };
+    for creation in threads {
         let ended = if creation.finished {
             " (which has ended)"
         } else {

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use deadheat_online::timeline::Channel;
 use rustc_hash::FxHashMap;
 
+use crate::openmp;
 use crate::openmp::messages::Signals;
 use crate::openmp::strand::Strand;
 use crate::os::{self, Spin, SpinGuard};
@@ -377,6 +378,7 @@ pub fn hold(address: usize, write: bool) {
 
 /// A lock of OpenMP is taken: it keeps others out, and orders nothing.
 pub fn hold_only(thread: &mut Thread, address: usize) {
+    openmp::see(openmp::Seen::Locks);
     thread.held.push(crate::thread::Held {
         address,
         write: true,

@@ -40,6 +40,8 @@ macro_rules! export_one {
         "sub rsp, 8", "push qword ptr [rsp + 8]", "push qword ptr [rsp + 24]", "call {target}", "add rsp, 24", "ret"); };
     // As many as there are, and nothing more.
     ($name:literal, plain, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "jmp {target}"); };
+    // Three words, and the stack pointer.
+    ($name:literal, stack3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, rsp", "jmp {target}"); };
     // The stack pointer instead of the caller's address.
     ($name:literal, stack, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, rsp", "jmp {target}"); };
 }

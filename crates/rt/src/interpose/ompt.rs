@@ -8,24 +8,17 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::openmp::dependences::MUTEXINOUTSET;
 use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
 use crate::openmp::strand::Strand;
 use crate::openmp::team::{self, Team};
-use crate::openmp::{self, with_strand};
+use crate::openmp::{self, Seen, with_strand};
 use crate::sync;
-use crate::thread::{Entered, Held, Thread, enter};
+use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
 
 /// What the tool keeps with a task or a region.
 type Data = *mut *mut c_void;
-
-#[repr(C)]
-struct Dependence {
-    variable: usize,
-    kind: c_uint,
-}
 
 #[repr(C)]
 struct Chunk {
@@ -222,14 +215,15 @@ unsafe extern "C" fn implicit_task(
                 run(thread, strand);
                 thread.refresh();
             }
-        } else if let Some(strand) = strand_of(task)
+        } else if let Some(strand) = thread.strand.as_mut()
             && strand.member.is_some()
         {
             strand.arrive();
-            let outer = strand.outer;
-            run(thread, outer);
-            drop(Box::from_raw((*task).cast::<Strand>()));
-            *task = std::ptr::null_mut();
+            run(thread, strand.outer);
+            drop(Box::from_raw(strand));
+            if !task.is_null() {
+                *task = std::ptr::null_mut();
+            }
         }
     }
 }
@@ -238,12 +232,15 @@ unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
     _region: Data,
-    _task: Data,
+    task: Data,
     _code: usize,
 ) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     let begins = endpoint == BEGIN;
+    if kind == 6 && !begins {
+        super::openmp_entries::reductions_end();
+    }
     with_strand(thread, |strand| match kind {
         5 if !begins => strand.wait(),
         6 if begins => strand.begin_group(),
@@ -252,6 +249,12 @@ unsafe extern "C" fn sync_region(
         1..=4 | 8 => strand.leave(),
         _ => (),
     });
+    if kind == 9 && begins && !task.is_null() {
+        // libomp 19 keeps a worker's data beyond the region, and takes what it finds there later for the data of a
+        // `taskwait`. The thread knows its strand anyway.
+        // SAFETY: the data of a task is ours.
+        unsafe { *task = std::ptr::null_mut() };
+    }
 }
 
 unsafe extern "C" fn task_create(
@@ -270,112 +273,105 @@ unsafe extern "C" fn task_create(
     thread.note_stack(stack_pointer());
     super::openmp_entries::renew_copy(new as usize);
     let stack = thread.stack_at(code);
-    let undeferred = super::openmp_entries::is_undeferred();
-    let created = with_strand(thread, |strand| match flags & TASKWAIT != 0 {
-        true => Some(strand.begin_taskwait()),
-        false => strand.create(stack, undeferred || strand.is_final, flags & FINAL != 0),
+    let undeferred = super::openmp_entries::is_undeferred(thread.strand);
+    if flags & TASKWAIT != 0 {
+        // Told of as a task; what it waits for follows.
+        return;
+    }
+    let created = with_strand(thread, |strand| {
+        strand.create(stack, undeferred || strand.is_final, flags & FINAL != 0)
     });
-    if let Some(Some(created)) = created {
+    if let Some(Some(mut created)) = created {
+        super::openmp_entries::with_dependences(|named| {
+            with_strand(thread, |strand| strand.depend(&mut created, named));
+        });
         // SAFETY: the task's data is ours.
         unsafe { *new = Box::into_raw(created).cast() };
     }
 }
 
-unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
-    const SOURCE: u32 = 5;
-    const SINK: u32 = 6;
-    let Some(entered) = enter() else { return };
-    let thread = entered.thread();
-    if list.is_null() || count <= 0 {
-        return;
-    }
-    // SAFETY: the runtime's list, and the strand of a task that does not run yet.
-    unsafe {
-        let list = std::slice::from_raw_parts(list, count as usize);
-        let named = list
-            .iter()
-            .filter(|dependence| !matches!(dependence.kind, SOURCE | SINK))
-            .map(|dependence| (dependence.variable, dependence.kind));
-        let Some(child) = strand_of(task) else { return };
-        if std::ptr::from_mut(child) == thread.strand || named.clone().next().is_none() {
-            return;
-        }
-        child.describe_dependences(named.clone());
-        let excluding = named.clone().filter(|named| named.1 == MUTEXINOUTSET);
-        child.held.extend(excluding.map(|(address, _)| Held {
-            address,
-            write: true,
-        }));
-        with_strand(thread, |strand| strand.depend(child, named));
-    }
-}
-
-unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
+unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack_pointer: usize) {
     const COMPLETE: c_int = 1;
     const CANCEL: c_int = 3;
     const DETACH: c_int = 4;
     const EARLY_FULFILL: c_int = 5;
     const LATE_FULFILL: c_int = 6;
     const TASKWAIT_COMPLETE: c_int = 8;
+    if status == TASKWAIT_COMPLETE {
+        return;
+    }
     let Some(entered) = enter() else { return };
     // SAFETY: strands of tasks that this thread runs, or that nobody runs.
     unsafe {
-        let Some(before) = strand_of(prior) else {
+        let thread = entered.thread();
+        let running = thread.strand;
+        let Some(before) = strand_of(prior).or_else(|| running.as_mut()) else {
             return;
         };
-        let after = strand_of(next).map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        let thread = entered.thread();
+        let after = strand_of(next).map_or(before.outer, std::ptr::from_mut);
         match status {
-            TASKWAIT_COMPLETE => {
-                let waited = std::mem::take(&mut before.after);
-                if before.is_taskwait {
-                    drop(Box::from_raw((*prior).cast::<Strand>()));
-                    *prior = std::ptr::null_mut();
-                }
-                with_strand(thread, |strand| strand.wait_for(waited));
-            }
             EARLY_FULFILL | LATE_FULFILL => {
                 if let Some(Some(signal)) = with_strand(thread, Strand::signal) {
                     before.fulfilled_by(signal);
                 }
                 if status == LATE_FULFILL {
-                    drop(Box::from_raw((*prior).cast::<Strand>()));
-                    *prior = std::ptr::null_mut();
+                    free(prior);
                 }
             }
             COMPLETE | CANCEL | DETACH => {
                 before.end();
-                let undeferred = before.undeferred;
+                let (undeferred, limit) = (before.undeferred, before.limit);
                 run(thread, after);
                 if status != DETACH {
-                    drop(Box::from_raw((*prior).cast::<Strand>()));
-                    *prior = std::ptr::null_mut();
+                    free(prior);
                 }
                 if undeferred {
                     with_strand(thread, Strand::wait_innermost);
                 }
-                forget_stack_below(thread, after);
+                thread.forget_stack(limit);
             }
             _ => {
                 before.frame = frame_of(prior);
-                forget_stack_below(thread, before);
+                let limit = stack_limit(before, stack_pointer);
+                thread.forget_stack(limit);
+                if let Some(after) = after.as_mut() {
+                    after.outer = before;
+                    after.limit = limit;
+                }
                 run(thread, after);
-                with_strand(thread, Strand::begin);
+                with_strand(thread, Strand::follow);
             }
         }
     }
 }
 
-/// What lies below the frames of a strand that is not the innermost any more, or is again, belongs to nobody.
-fn forget_stack_below(thread: &mut Thread, strand: *const Strand) {
-    // SAFETY: a strand whose frames are on this thread's stack, and what the runtime says of them.
-    let enter = unsafe {
-        strand
-            .as_ref()
-            .and_then(|strand| strand.frame.as_ref())
-            .map_or(0, |frame| frame.enter)
-    };
-    thread.forget_stack(if enter == 0 { stack_pointer() } else { enter });
+/// A task is over.
+unsafe fn free(task: Data) {
+    // SAFETY: its strand, which nobody runs.
+    unsafe {
+        if !task.is_null() && !(*task).is_null() {
+            drop(Box::from_raw((*task).cast::<Strand>()));
+            *task = std::ptr::null_mut();
+        }
+    }
+}
+
+/// What the runtime's own frames take, at least, between those of a task and those of the next one on the same
+/// stack, and at most between the latter and the frame that calls back.
+const BETWEEN: usize = 256;
+
+/// Where the stack begins that another task will use, while `strand` is suspended: below its frames.
+unsafe fn stack_limit(strand: &Strand, stack_pointer: usize) -> usize {
+    let known = super::openmp_entries::caller_stack();
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: what the runtime says of the strand's frames, if it does.
+    let enter = unsafe { strand.frame.as_ref() }.map_or(0, |frame| frame.enter);
+    match (stack_pointer..stack_pointer + (1 << 16)).contains(&enter) {
+        true => enter,
+        false => stack_pointer + BETWEEN,
+    }
 }
 
 unsafe extern "C" fn work(
@@ -388,8 +384,13 @@ unsafe extern "C" fn work(
 ) {
     const SECTIONS: c_int = 2;
     const SINGLE_EXECUTOR: c_int = 3;
+    const LOOP: c_int = 1;
+    const STATIC: c_int = 10;
     const DYNAMIC: c_int = 11;
     const OTHER: c_int = 13;
+    if matches!(kind, SECTIONS | STATIC | LOOP) {
+        openmp::see(Seen::StaticLoops);
+    }
     if !matches!(kind, SECTIONS | SINGLE_EXECUTOR | DYNAMIC..=OTHER) {
         return;
     }
@@ -399,9 +400,9 @@ unsafe extern "C" fn work(
     // SAFETY: the strand that runs.
     unsafe {
         if let Some(strand) = thread.strand.as_mut()
-            && strand.frame.is_null()
+            && strand.home.is_null()
         {
-            strand.frame = frame_of(task);
+            strand.home = frame_of(task);
         }
     }
     with_strand(thread, |strand| match endpoint == BEGIN {
@@ -476,15 +477,14 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         }
         GET_TASK_INFO.store(lookup(c"ompt_get_task_info".as_ptr()), Ordering::Relaxed);
         let set = std::mem::transmute::<usize, unsafe extern "C" fn(c_int, usize) -> c_int>(set);
-        let callbacks: [(c_int, usize); 13] = [
+        let callbacks: [(c_int, usize); 12] = [
             (1, thread_begin as *const () as usize),
             (3, parallel_begin as *const () as usize),
             (4, parallel_end as *const () as usize),
             (5, task_create as *const () as usize),
-            (6, task_schedule as *const () as usize),
+            (6, deadheat_task_schedule as *const () as usize),
             (7, implicit_task as *const () as usize),
             (17, mutex_released as *const () as usize),
-            (18, dependences as *const () as usize),
             (20, work as *const () as usize),
             (23, sync_region as *const () as usize),
             (27, mutex_acquired as *const () as usize),
@@ -529,6 +529,11 @@ unsafe extern "C" fn start_tool(
     }
 }
 
+unsafe extern "C" {
+    fn deadheat_task_schedule();
+}
+
 crate::hooks::export! {
+    "deadheat_task_schedule" stack3 => task_schedule;
     "ompt_start_tool" plain => start_tool;
 }

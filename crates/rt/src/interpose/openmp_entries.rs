@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::{leave_unchecked, renew};
-use crate::openmp::strand::Shared;
+use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
 use crate::sync;
 use crate::thread::{Thread, enter};
@@ -22,21 +22,161 @@ type Location = *const c_void;
 type Code = usize;
 
 thread_local! {
-    static UNDEFERRED: Cell<bool> = const { Cell::new(false) };
+    /// The strand whose tasks are undeferred.
+    static UNDEFERRED: Cell<*const Strand> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Whether the program has said that the task which is created now is undeferred.
-pub fn is_undeferred() -> bool {
-    UNDEFERRED.get()
+/// Whether the program has said that the task which is created now by this strand is undeferred.
+pub fn is_undeferred(strand: *const Strand) -> bool {
+    UNDEFERRED.get() == strand
 }
 
-unsafe extern "C" fn begin_if0(location: Location, thread: i32, task: *mut c_void) {
-    UNDEFERRED.set(true);
+/// Runs something that creates undeferred tasks, if it says so.
+fn creating<T>(undeferred: bool, what: impl FnOnce() -> T) -> T {
+    let before = UNDEFERRED.get();
+    if undeferred && let Some(entered) = enter() {
+        UNDEFERRED.set(entered.thread().strand);
+    }
+    let result = what();
+    UNDEFERRED.set(before);
+    result
+}
+
+thread_local! {
+    static CALLER_STACK: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Where the stack ends of compiled code that will call a task's code itself; 0: it does not.
+pub fn caller_stack() -> usize {
+    CALLER_STACK.get()
+}
+
+unsafe extern "C" fn begin_if0(
+    location: Location,
+    thread: i32,
+    task: *mut c_void,
+    stack_pointer: usize,
+) {
+    CALLER_STACK.set(stack_pointer + 8);
     // SAFETY: the program's own call.
-    unsafe {
+    creating(true, || unsafe {
         real!(__kmpc_omp_task_begin_if0: fn(Location, i32, *mut c_void))(location, thread, task)
+    });
+    CALLER_STACK.set(0);
+}
+
+/// A dependence, as compiled code tells the runtime.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Dependence {
+    address: usize,
+    length: usize,
+    kind: u8,
+}
+
+/// A list of them.
+type List = *const Dependence;
+
+thread_local! {
+    static DEPENDENCES: Cell<(i32, List)> = const { Cell::new((0, std::ptr::null())) };
+}
+
+/// What such a list says, of a call of compiled code that has not returned.
+#[derive(Clone)]
+pub struct Named {
+    count: i32,
+    list: List,
+    next: i32,
+}
+
+impl Iterator for Named {
+    type Item = (usize, u32);
+
+    fn next(&mut self) -> Option<(usize, u32)> {
+        if self.next >= self.count {
+            return None;
+        }
+        // SAFETY: compiled code has made the list, and waits for the call to return.
+        let dependence = unsafe { *self.list.add(self.next as usize) };
+        self.next += 1;
+        Some((dependence.address, u32::from(dependence.kind)))
+    }
+}
+
+/// Calls something with the dependences of the task that is created now, if it has any.
+pub fn with_dependences(what: impl FnOnce(Named)) {
+    // The task may run, and create others, before the call returns.
+    let (count, list) = DEPENDENCES.replace((0, std::ptr::null()));
+    if count > 0 {
+        what(Named {
+            count,
+            list,
+            next: 0,
+        });
+    }
+}
+
+unsafe extern "C" fn task_with_deps(
+    l: Location,
+    t: i32,
+    task: *mut c_void,
+    n: i32,
+    list: List,
+    m: i32,
+    other: List,
+) -> i32 {
+    DEPENDENCES.set((n, list));
+    // SAFETY: the program's own call.
+    let result = unsafe {
+        real!(__kmpc_omp_task_with_deps: fn(Location, i32, *mut c_void, i32, List, i32, List) -> i32)(
+            l, t, task, n, list, m, other,
+        )
     };
-    UNDEFERRED.set(false);
+    DEPENDENCES.set((0, std::ptr::null()));
+    result
+}
+
+/// A `taskwait` with dependences.
+fn taskwait(count: i32, list: List, wait: impl FnOnce()) {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| {
+            strand.begin_taskwait(Named {
+                count,
+                list,
+                next: 0,
+            })
+        });
+    }
+    wait();
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| strand.follow());
+    }
+}
+
+unsafe extern "C" fn wait_deps(l: Location, t: i32, n: i32, list: List, m: i32, other: List) {
+    // SAFETY: the program's own call.
+    taskwait(n, list, || unsafe {
+        real!(__kmpc_omp_wait_deps: fn(Location, i32, i32, List, i32, List))(
+            l, t, n, list, m, other,
+        )
+    });
+}
+
+unsafe extern "C" fn taskwait_deps(
+    l: Location,
+    t: i32,
+    n: i32,
+    list: List,
+    m: i32,
+    other: List,
+    no_wait: i32,
+) {
+    // SAFETY: the program's own call.
+    taskwait(n, list, || unsafe {
+        real!(__kmpc_omp_taskwait_deps_51: fn(Location, i32, i32, List, i32, List, i32))(
+            l, t, n, list, m, other, no_wait,
+        )
+    });
 }
 
 /// A task as compiled code knows it.
@@ -199,12 +339,12 @@ unsafe extern "C" fn taskloop(
     // SAFETY: the program's own call.
     unsafe {
         let copy = watch_copies(task, copy);
-        UNDEFERRED.set(condition == 0);
-        real!(__kmpc_taskloop: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, Code))(
-            location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
-            copy,
-        );
-        UNDEFERRED.set(false);
+        creating(condition == 0, || {
+            real!(__kmpc_taskloop: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, Code))(
+                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
+                copy,
+            );
+        });
     }
 }
 
@@ -226,12 +366,12 @@ unsafe extern "C" fn taskloop_5(
     // SAFETY: the program's own call.
     unsafe {
         let copy = watch_copies(task, copy);
-        UNDEFERRED.set(condition == 0);
-        real!(__kmpc_taskloop_5: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, i32, Code))(
-            location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
-            modifier, copy,
-        );
-        UNDEFERRED.set(false);
+        creating(condition == 0, || {
+            real!(__kmpc_taskloop_5: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, i32, Code))(
+                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
+                modifier, copy,
+            );
+        });
     }
 }
 
@@ -324,8 +464,8 @@ unsafe extern "C" fn end_reduce_nowait(location: Location, thread: i32, lock: *m
     }
 }
 
-/// The sizes of what tasks reduce, by its address.
-static REDUCED: Shared<Option<FxHashMap<usize, usize>>> = Shared::empty();
+/// The sizes of what tasks reduce, by its address, and whether they share it: where there is one thread only.
+static REDUCED: Shared<Option<FxHashMap<usize, (usize, bool)>>> = Shared::empty();
 
 /// Notes what tasks will reduce: a list of so many words each, in which the size is at a place.
 unsafe fn note_reduced(list: *const usize, count: c_int, words: usize, size_at: usize) {
@@ -336,7 +476,18 @@ unsafe fn note_reduced(list: *const usize, count: c_int, words: usize, size_at: 
             // SAFETY: the list that compiled code has made for the runtime.
             let (address, size) =
                 unsafe { (*list.add(index * words), *list.add(index * words + size_at)) };
-            reduced.insert(address, size);
+            reduced.insert(address, (size, false));
+        }
+    });
+}
+
+/// The tasks of a group have ended: what they shared is looked at again.
+pub fn reductions_end() {
+    REDUCED.with(|reduced| {
+        for (address, (size, shared)) in reduced.iter_mut().flatten() {
+            if std::mem::take(shared) {
+                renew(*address, *size);
+            }
         }
     });
 }
@@ -377,10 +528,12 @@ unsafe extern "C" fn reduction_data(
         )
     });
     if let Some(_entered) = enter() {
-        let size = REDUCED.with(|reduced| reduced.as_ref()?.get(&(item as usize)).copied());
-        if let Some(size) = size
-            && own != item
-        {
+        let size = REDUCED.with(|reduced| {
+            let (size, shared) = reduced.as_mut()?.get_mut(&(item as usize))?;
+            *shared |= own == item;
+            Some(*size)
+        });
+        if let Some(size) = size {
             leave_unchecked(own as usize, size);
         }
     }
@@ -443,9 +596,12 @@ unsafe extern "C" fn get_thread_num() -> c_int {
 }
 
 export! {
-    "__kmpc_omp_task_begin_if0" plain => begin_if0;
+    "__kmpc_omp_task_begin_if0" stack3 => begin_if0;
     "__kmpc_omp_task_alloc" plain => task_alloc;
     "__kmpc_omp_target_task_alloc" plain => target_task_alloc;
+    "__kmpc_omp_task_with_deps" plain => task_with_deps;
+    "__kmpc_omp_wait_deps" plain => wait_deps;
+    "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
     "__kmpc_taskloop" plain => taskloop;
     "__kmpc_taskloop_5" plain => taskloop_5;
     "__kmpc_reduce" plain => reduce;

@@ -18,14 +18,14 @@ use rustc_hash::FxHashMap;
 use super::strand::Shared;
 use super::tasks;
 
-/// How a task names an address; numbers are those of OpenMP's tool interface.
+/// How a task names an address; numbers are those of the runtime's entry points.
 pub const IN: u32 = 1;
 /// `out` (2) conflicts with the same as `inout`.
 pub const INOUT: u32 = 3;
 pub const MUTEXINOUTSET: u32 = 4;
-pub const INOUTSET: u32 = 7;
-pub const OUT_ALL: u32 = 34;
-pub const INOUT_ALL: u32 = 35;
+pub const INOUTSET: u32 = 8;
+/// All memory, in this or that way.
+pub const ALL: u32 = 0x80;
 
 /// The end of a task, for those that depend on it.
 #[derive(Debug, Default)]
@@ -116,10 +116,7 @@ impl Dependences {
         after: &mut Predecessors,
     ) {
         after.0.extend(self.all.clone());
-        if dependences
-            .clone()
-            .any(|(_, kind)| matches!(kind, OUT_ALL | INOUT_ALL))
-        {
+        if dependences.clone().any(|(_, kind)| kind & ALL != 0) {
             for uses in self.uses.values() {
                 after
                     .0
@@ -236,7 +233,7 @@ mod tests {
                         })
                         .collect();
                     if rng.u32(..12) == 0 {
-                        named.push((usize::MAX, OUT_ALL));
+                        named.push((usize::MAX, ALL | INOUT));
                     }
                     named
                 })
@@ -245,7 +242,7 @@ mod tests {
             for (index, named) in tasks.iter().enumerate() {
                 let mut row = vec![false; count];
                 for earlier in 0..index {
-                    let all = |named: &[(usize, u32)]| named.iter().any(|n| n.1 == OUT_ALL);
+                    let all = |named: &[(usize, u32)]| named.iter().any(|n| n.1 & ALL != 0);
                     let direct = !named.is_empty()
                         && !tasks[earlier].is_empty()
                         && (all(named) || all(&tasks[earlier]))

@@ -25,6 +25,8 @@ pub enum Kind {
     Thread = 0,
     Implicit = 1,
     Explicit = 2,
+    /// An explicit task whose creator waits for it.
+    Undeferred = 7,
     Iterations = 3,
     Section = 4,
     Single = 5,
@@ -42,6 +44,7 @@ impl Kind {
             "section",
             "single",
             "region",
+            "explicit",
         ][self as usize]
     }
 }
@@ -54,7 +57,7 @@ pub struct Description {
     pub stack: Stack,
     /// The task that has created it; an implicit task's is its region.
     pub parent: u32,
-    /// A chain of dependences: 64 times the address, and the type.
+    /// A chain of dependences: 256 times the address, and the kind.
     pub dependences: AtomicU32,
     /// The thread's number in its team; the first iteration.
     pub number: u64,
@@ -114,6 +117,11 @@ impl Descriptions {
         unsafe { &*self.tasks.add(index as usize % TASKS) }
     }
 
+    /// How many entries there are.
+    pub fn count(&self) -> u32 {
+        self.used.load(Ordering::Relaxed)
+    }
+
     fn step(&self, step: Step) -> &AtomicU64 {
         // SAFETY: within the table.
         unsafe { &*self.steps.add(step.0 as usize) }
@@ -140,10 +148,7 @@ impl Descriptions {
     /// A thread runs a task.
     pub fn run_by(&self, task: u32, thread: u32) {
         let description = self.get(task);
-        if !matches!(
-            description.kind,
-            Kind::Iterations | Kind::Section | Kind::Single
-        ) {
+        if !description.is_part() {
             description.count.store(thread, Ordering::Relaxed);
         }
     }
@@ -152,7 +157,7 @@ impl Descriptions {
     pub fn depend(&self, task: u32, dependences: impl Iterator<Item = (usize, u32)>) {
         let chain = dependences.fold(0, |chain, (address, kind)| {
             self.dependences
-                .chain(chain, (address as u64) << 6 | u64::from(kind & 63))
+                .chain(chain, (address as u64) << 8 | u64::from(kind & 0xff))
         });
         self.get(task).dependences.store(chain, Ordering::Relaxed);
     }
@@ -160,23 +165,31 @@ impl Descriptions {
     /// The thread that has run a task.
     pub fn thread(&self, task: u32) -> u32 {
         let description = self.get(task);
-        match description.kind {
-            Kind::Iterations | Kind::Section | Kind::Single => self.thread(description.parent),
-            _ => description.count.load(Ordering::Relaxed),
+        match description.is_part() {
+            true => self.thread(description.parent),
+            false => description.count.load(Ordering::Relaxed),
         }
     }
 
-    /// The implicit task, explicit task or thread that a step is part of.
+    /// The implicit task, deferred task or thread that a step is part of.
     pub fn task_of(&self, step: Step) -> u32 {
-        let own = self.of(step);
-        match self.get(own).kind {
-            Kind::Iterations | Kind::Section | Kind::Single => self.get(own).parent,
-            _ => own,
+        let mut own = self.of(step);
+        while self.get(own).is_part() {
+            own = self.get(own).parent;
         }
+        own
     }
 }
 
 impl Description {
+    /// Whether it is run by whoever runs its parent.
+    fn is_part(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Iterations | Kind::Section | Kind::Single | Kind::Undeferred
+        )
+    }
+
     /// How many iterations it is.
     pub fn iterations(&self) -> u32 {
         match self.kind {

@@ -7,6 +7,7 @@
 use deadheat_order::{Signal, Step};
 
 use super::strand::Strand;
+use super::{Seen, tasks};
 
 /// What a lock or an atomic variable carries from strand to strand.
 #[derive(Debug, Default)]
@@ -47,6 +48,7 @@ impl Strand {
             return;
         }
         self.join(&signals.released);
+        tasks().see(Seen::Messages);
         *self.heard(address) = (address, signals.version);
     }
 
@@ -96,6 +98,9 @@ impl Strand {
     pub fn fence(&mut self, acquire: bool, release: bool, news: bool) {
         if acquire {
             let seen = std::mem::take(&mut self.messages.seen);
+            if !seen.is_empty() {
+                tasks().see(Seen::Messages);
+            }
             self.join(&seen);
         }
         if release {

@@ -34,6 +34,33 @@ use crate::thread::Thread;
 use crate::world::{World, world};
 use descriptions::Descriptions;
 
+/// What limits what a run says of others.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub enum Seen {
+    /// Critical sections and locks can come in another order.
+    Locks = 1,
+    /// Iterations of loops with a static schedule are told apart by thread only.
+    StaticLoops = 2,
+    /// Somebody has asked for the number of its thread.
+    ThreadNumbers = 4,
+    /// Atomic variables, or locks that are not OpenMP's, have ordered strands.
+    Messages = 8,
+    /// A team had only one thread.
+    TeamOfOne = 16,
+}
+
+impl Seen {
+    /// All, as findings call them.
+    pub const ALL: [(Seen, &str); 5] = [
+        (Seen::Locks, "locks"),
+        (Seen::StaticLoops, "static_loops"),
+        (Seen::ThreadNumbers, "thread_numbers"),
+        (Seen::Messages, "messages"),
+        (Seen::TeamOfOne, "team_of_one"),
+    ];
+}
+
 /// What is known of all tasks.
 #[derive(Debug)]
 pub struct Tasks {
@@ -44,6 +71,8 @@ pub struct Tasks {
     era: AtomicU32,
     /// Regions in progress, and threads that are not OpenMP's own.
     pub busy: AtomicU32,
+    /// What was seen that the verdict has to say: see [`Seen`].
+    seen: AtomicU32,
     /// Where OpenMP's runtime has its code.
     runtime: [AtomicUsize; 2],
 }
@@ -55,8 +84,21 @@ impl Tasks {
             descriptions: Descriptions::new(),
             era: AtomicU32::new(0),
             busy: AtomicU32::new(0),
+            seen: AtomicU32::new(0),
             runtime: Default::default(),
         }
+    }
+
+    /// Something was seen.
+    pub fn see(&self, what: Seen) {
+        if !self.has_seen(what) {
+            self.seen.fetch_or(what as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something was seen.
+    pub fn has_seen(&self, what: Seen) -> bool {
+        self.seen.load(Ordering::Relaxed) & what as u32 != 0
     }
 
     /// Whether a step comes before everything done now.
@@ -152,6 +194,13 @@ pub fn thread_ends(thread: &mut Thread) -> Option<Signal> {
         tasks().busy.fetch_sub(1, Ordering::Relaxed);
     }
     signal
+}
+
+/// Something was seen, if the program is one of OpenMP.
+pub fn see(what: Seen) {
+    if let Some(tasks) = &world().tasks {
+        tasks.see(what);
+    }
 }
 
 /// Runs something with the strand that a thread runs, if it runs one; its step may be another afterwards.

@@ -15,6 +15,7 @@ use deadheat_online::Relations;
 use deadheat_online::fasttrack::{Order, Record};
 use deadheat_order::{Question, Search, Step, Task};
 
+use super::descriptions::Kind;
 use super::tasks;
 use crate::origin::Origin;
 use crate::thread::Thread;
@@ -59,7 +60,7 @@ impl Asking<'_> {
         // SAFETY: the strand that the running thread runs.
         let strand = unsafe { thread.strand.as_ref()? };
         // SAFETY: the runtime's description of a task that runs.
-        let base = unsafe { strand.frame.as_ref() }.map_or(0, |frame| frame.exit);
+        let base = unsafe { strand.home.as_ref() }.map_or(0, |frame| frame.exit);
         let own = Own {
             stack: (thread.stack.0, base.min(thread.stack.1)),
             thread_local: thread.thread_local,
@@ -104,13 +105,18 @@ impl Asking<'_> {
         both_asked || a == b && (self.own.has(self.address) || self.allocated_by(a))
     }
 
-    /// Whether an implicit task has allocated the block around the address itself.
+    /// Whether the thread that runs an implicit task has allocated the block around the address itself, in this region
+    /// or in an earlier one.
     fn allocated_by(&self, task: u32) -> bool {
+        let descriptions = &tasks().descriptions;
         let near = self.address.saturating_sub(1 << 20);
         world()
             .blocks
             .around(self.address, near)
-            .is_some_and(|(_, header)| header.owner == task)
+            .is_some_and(|(_, header)| {
+                descriptions.get(header.owner).kind == Kind::Implicit
+                    && descriptions.thread(header.owner) == descriptions.thread(task)
+            })
     }
 }
 

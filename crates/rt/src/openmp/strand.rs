@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use deadheat_order::{FinishPast, Signal, Step, Task};
 
-use super::dependences::{Completion, Dependences, Predecessors};
+use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
 use super::descriptions::Kind;
+use super::memory::Frame;
 use super::messages::Messages;
-use super::tasks;
 use super::team::Team;
+use super::{Seen, tasks};
 use crate::origin::Stack;
 use crate::os::Spin;
 use crate::thread::Held;
@@ -89,8 +90,8 @@ pub struct Strand {
     among: Option<Arc<Shared<Children>>>,
     enclosure: Enclosure,
     completion: Arc<Completion>,
-    /// The tasks it depends on.
-    pub after: Predecessors,
+    /// The tasks it depends on, or that it waits for by their dependences.
+    after: Predecessors,
     dependences: Option<Box<Dependences>>,
     /// Some of its descendants have been waited for by nobody yet, though it has waited.
     leaks: bool,
@@ -98,14 +99,14 @@ pub struct Strand {
     pub undeferred: bool,
     /// Its tasks are undeferred, too.
     pub is_final: bool,
-    /// It is the waiting of its creator, not a task.
-    pub is_taskwait: bool,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
-    /// What the runtime says of its frames on the stack.
-    pub frame: *const crate::openmp::memory::Frame,
-    /// What the thread ran before, for an implicit task.
+    /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
+    pub frame: *const Frame,
+    pub home: *const Frame,
+    /// What the thread ran before, and where the stack begins that it did not use.
     pub outer: *mut Strand,
+    pub limit: usize,
     /// The locks it holds while it does not run.
     pub held: Vec<Held>,
     pub messages: Messages,
@@ -125,10 +126,11 @@ impl Strand {
             leaks: false,
             undeferred: false,
             is_final: false,
-            is_taskwait: false,
             member: None,
             frame: std::ptr::null(),
+            home: std::ptr::null(),
             outer: std::ptr::null_mut(),
+            limit: 0,
             held: Vec::new(),
             messages: Messages::default(),
         };
@@ -191,11 +193,19 @@ impl Strand {
         }
         let order = tasks().or_drop(structure.spawn(&mut self.order))?;
         self.note_step();
+        let kind = if undeferred {
+            Kind::Undeferred
+        } else {
+            Kind::Explicit
+        };
         let description = tasks()
             .descriptions
-            .add(Kind::Explicit, self.description, stack, 0, 0);
+            .add(kind, self.description, stack, 0, 0);
         let mut child = Strand::new(order, description, self.inner_enclosure());
         child.undeferred = undeferred;
+        if undeferred {
+            child.home = self.home;
+        }
         child.is_final = is_final || self.is_final;
         if let Some(Scope::Wait(children)) = self.scopes.last() {
             child.among = Some(children.clone());
@@ -212,15 +222,15 @@ impl Strand {
         group.map_or_else(|| self.enclosure.clone(), Enclosure::Group)
     }
 
-    /// A `taskwait` with dependences: something that is created as a task is, and is its creator's waiting.
-    pub fn begin_taskwait(&self) -> Box<Strand> {
-        let mut wait = Strand::new(self.order, self.description, Enclosure::Nothing);
-        wait.is_taskwait = true;
-        Box::new(wait)
+    /// A `taskwait` with dependences begins.
+    pub fn begin_taskwait(&mut self, dependences: impl Iterator<Item = (usize, u32)> + Clone) {
+        let among = self.dependences.get_or_insert_default();
+        among.add(None, dependences, &mut self.after);
     }
 
     /// It asks which thread it runs on.
     pub fn ask(&self) {
+        tasks().see(Seen::ThreadNumbers);
         let descriptions = &tasks().descriptions;
         descriptions.get(self.description).ask();
         descriptions.get(descriptions.task_of(self.step())).ask();
@@ -231,32 +241,28 @@ impl Strand {
         tasks().descriptions.run_by(self.description, thread);
     }
 
-    /// What it depends on, for reports.
-    pub fn describe_dependences(&self, dependences: impl Iterator<Item = (usize, u32)>) {
-        if !self.is_taskwait {
-            tasks().descriptions.depend(self.description, dependences);
-        }
-    }
-
     /// A child has dependences among the children.
     pub fn depend(
         &mut self,
         child: &mut Strand,
         dependences: impl Iterator<Item = (usize, u32)> + Clone,
     ) {
+        tasks()
+            .descriptions
+            .depend(child.description, dependences.clone());
+        // Those that exclude each other do so as if by a lock.
+        let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
+        child.held.extend(excluding.map(|(address, _)| Held {
+            address,
+            write: true,
+        }));
         let among = self.dependences.get_or_insert_default();
-        let completion = (!child.is_taskwait).then_some(&child.completion);
-        among.add(completion, dependences, &mut child.after);
+        among.add(Some(&child.completion), dependences, &mut child.after);
     }
 
-    /// It begins to run: what it depends on has ended.
-    pub fn begin(&mut self) {
+    /// What it depends on has ended: it begins to run, or a `taskwait` with dependences ends.
+    pub fn follow(&mut self) {
         let after = std::mem::take(&mut self.after);
-        self.wait_for(after);
-    }
-
-    /// It has waited for tasks that it depends on.
-    pub fn wait_for(&mut self, after: Predecessors) {
         tasks().or_drop(after.join(&mut self.order));
     }
 
@@ -325,7 +331,12 @@ impl Strand {
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
-            self.leaks |= !self.is_in_group();
+            match self.scopes.last() {
+                // What was not waited for here is not waited for there either.
+                Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
+                Some(Scope::Group(_)) => (),
+                None => self.leaks = true,
+            }
         } else {
             tasks().or_drop(structure.end_finish(&mut self.order, past));
         }

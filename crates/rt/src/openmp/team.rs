@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::descriptions::Kind;
 use super::strand::{Aside, Enclosure, Shared, Strand};
-use super::tasks;
+use super::{Seen, tasks};
 use crate::origin::Stack;
 
 /// See the [module](self).
@@ -95,6 +95,9 @@ impl Team {
     /// A member begins.
     pub fn member(self: &Arc<Team>, number: u32, size: u32) -> Option<Box<Strand>> {
         let tasks = tasks();
+        if size == 1 {
+            tasks.see(Seen::TeamOfOne);
+        }
         let (order, phase) = self.inner.with(|inner| {
             let order = tasks.or_drop(tasks.structure.spawn(&mut inner.order));
             (order, inner.phase)
