@@ -1,0 +1,19 @@
+// A std::mutex does not exclude a critical section.
+// expect: race on x, lines 14 and 17
+// options: -O0
+#include <mutex>
+#include <omp.h>
+
+std::mutex mutex;
+int x;
+
+int main() {
+#pragma omp parallel
+  if (omp_get_thread_num() == 0) {
+    std::lock_guard<std::mutex> guard(mutex);
+    x++;
+  } else if (omp_get_thread_num() == 1) {
+#pragma omp critical
+    x++;
+  }
+}

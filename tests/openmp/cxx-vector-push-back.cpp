@@ -1,0 +1,12 @@
+// All threads append to one vector.
+// expect: race on *, lines 11 and 11
+// options: -O0
+#include <vector>
+
+std::vector<int> data;
+
+int main() {
+  data.reserve(100);
+#pragma omp parallel
+  data.push_back(1);
+}
