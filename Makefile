@@ -11,7 +11,7 @@ SOAK_TRACES ?= 100000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench bench-native compilers corpus corpus-variants programs clean
+.PHONY: demo test loom soak bench bench-native bench-openmp compilers corpus corpus-variants programs clean
 
 ## Builds in release mode and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -69,7 +69,12 @@ bench:
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
-	bench/native/measure.py target/release/deadheat
+	bench/native/measure.py target/release/deadheat bench/native
+
+## The same for OpenMP kernels, beside ThreadSanitizer with Archer.
+bench-openmp: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli
+	bench/native/measure.py target/release/deadheat bench/openmp
 
 ## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is.
 corpus: compilers

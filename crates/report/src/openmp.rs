@@ -1,6 +1,8 @@
 //! Tasks of OpenMP in its own words, and what would have ordered two of them.
 
-use deadheat_native::{NativeAccess, NativeTask, OpenMp};
+use std::rc::Rc;
+
+use deadheat_native::{Frame, NativeAccess, NativeTask, OpenMp};
 
 use crate::style::grouped;
 
@@ -35,6 +37,50 @@ pub fn task_in_full(found: &NativeTask) -> String {
         true => task(found),
         false => format!("{}, {}", task(found), found.depends.join(" ")),
     }
+}
+
+/// The task that made an access, without saying where it is: `thread 2`.
+pub fn who_in_short(access: &NativeAccess) -> Option<String> {
+    let task = access.tasks.first()?;
+    Some(match task.kind.as_str() {
+        "explicit" => "the task".to_string(),
+        "implicit" => format!("thread {}", task.number),
+        "iterations" if task.iterations <= 1 => format!("iteration {}", task.number),
+        "iterations" => format!("iterations from {}", task.number),
+        "section" => "the section".to_string(),
+        "single" => "the single block".to_string(),
+        _ => access.thread.clone(),
+    })
+}
+
+/// A function's name as the source has it: compilers make functions of regions and tasks.
+pub fn function(name: &str) -> &str {
+    match name.find(".omp_") {
+        Some(0) => "task",
+        Some(end) => &name[..end],
+        None => name,
+    }
+}
+
+/// A stack without the runtime's own functions and those that only call the next one.
+pub fn own_frames(stack: &[Rc<Frame>]) -> Vec<Rc<Frame>> {
+    let is_glue = |frame: &Frame| {
+        let runtime = frame.file.is_none()
+            && ["libomp.so", "libgomp.so", "libiomp5.so"]
+                .iter()
+                .any(|runtime| frame.location().starts_with(runtime));
+        let entry = frame.function.as_deref().is_some_and(|name| {
+            name.starts_with(".omp_task_entry.") || name.split('.').nth(1) == Some("omp_outlined")
+        });
+        runtime || entry && stack.len() > 1
+    };
+    let own: Vec<Rc<Frame>> = stack
+        .iter()
+        .enumerate()
+        .filter(|(index, frame)| *index == 0 || !is_glue(frame))
+        .map(|(_, frame)| frame.clone())
+        .collect();
+    own
 }
 
 fn place(task: &NativeTask) -> String {

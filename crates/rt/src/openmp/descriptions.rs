@@ -164,20 +164,20 @@ impl Descriptions {
 
     /// The thread that has run a task.
     pub fn thread(&self, task: u32) -> u32 {
-        let description = self.get(task);
-        match description.is_part() {
-            true => self.thread(description.parent),
-            false => description.count.load(Ordering::Relaxed),
-        }
+        self.get(self.whole(task)).count.load(Ordering::Relaxed)
     }
 
     /// The implicit task, deferred task or thread that a step is part of.
     pub fn task_of(&self, step: Step) -> u32 {
-        let mut own = self.of(step);
-        while self.get(own).is_part() {
-            own = self.get(own).parent;
+        self.whole(self.of(step))
+    }
+
+    /// What a task is part of, if it is run by whoever runs its parent.
+    pub fn whole(&self, mut task: u32) -> u32 {
+        while self.get(task).is_part() {
+            task = self.get(task).parent;
         }
-        own
+        task
     }
 }
 

@@ -114,7 +114,7 @@ impl Asking<'_> {
             .blocks
             .around(self.address, near)
             .is_some_and(|(_, header)| {
-                descriptions.get(header.owner).kind == Kind::Implicit
+                descriptions.get(descriptions.whole(header.owner)).kind == Kind::Implicit
                     && descriptions.thread(header.owner) == descriptions.thread(task)
             })
     }
