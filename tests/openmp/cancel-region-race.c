@@ -1,6 +1,5 @@
 // Two threads race before a region is cancelled; nobody gets past the barrier.
-// expect: race on x, lines 13 and 15
-// options: -O0
+// expect: race on x, lines 12 and 14
 // environment: OMP_CANCELLATION=true
 #include <omp.h>
 

@@ -1,6 +1,5 @@
 // A loop over iterators is divided; each iteration also reads two elements further.
-// expect: race on *, lines 10 and 10
-// options: -O0
+// expect: race on *, lines 9 and 9
 #include <vector>
 
 int main() {

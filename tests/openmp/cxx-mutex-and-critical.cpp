@@ -1,6 +1,5 @@
 // A std::mutex does not exclude a critical section.
-// expect: race on x, lines 14 and 17
-// options: -O0
+// expect: race on x, lines 13 and 16
 #include <mutex>
 #include <omp.h>
 

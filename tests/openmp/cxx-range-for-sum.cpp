@@ -1,6 +1,5 @@
 // A range-based loop is divided; its iterations add to one sum.
-// expect: race on sum, lines 12 and 12
-// options: -O0
+// expect: race on sum, lines 11 and 11
 #include <vector>
 
 int sum;

@@ -1,6 +1,5 @@
 // Tasks append to one vector.
-// expect: race on *, lines 15 and 17
-// options: -O0
+// expect: race on *, lines 14 and 16
 // threads: 1 2 4 16
 #include <vector>
 

@@ -1,6 +1,5 @@
 // Elements of a vector<bool> are bits: neighbours share a word.
-// expect: race on *, lines 11 and 11
-// options: -O0
+// expect: race on *, lines 10 and 10
 #include <vector>
 
 std::vector<bool> flags(64);

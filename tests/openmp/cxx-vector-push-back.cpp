@@ -1,6 +1,5 @@
 // All threads append to one vector.
-// expect: race on *, lines 11 and 11
-// options: -O0
+// expect: race on *, lines 10 and 10
 #include <vector>
 
 std::vector<int> data;

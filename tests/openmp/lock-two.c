@@ -1,6 +1,5 @@
 // Two threads use different locks.
-// expect: race on x, lines 15 and 19
-// options: -O0
+// expect: race on x, lines 14 and 18
 #include <omp.h>
 
 int x;

@@ -1,6 +1,5 @@
 // Two loops in one: a row is divided among threads, and its elements need their neighbours.
-// expect: race on data, lines 10 and 10
-// options: -O0
+// expect: race on data, lines 9 and 9
 int data[5][7];
 
 int main(void) {

@@ -1,6 +1,5 @@
 // The counter of the inner loop is declared outside, and so shared.
-// expect: race on j, lines 9 and 9
-// options: -O0
+// expect: race on j, lines 8 and 8
 int j, data[40][8];
 
 int main(void) {

@@ -1,6 +1,5 @@
 // Every iteration writes the variable that only the last one should.
-// expect: race on last, lines 9 and 9
-// options: -O0
+// expect: race on last, lines 8 and 8
 int last;
 
 int main(void) {

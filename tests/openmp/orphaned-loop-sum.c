@@ -1,6 +1,5 @@
 // A function with a divided loop adds to a global sum.
-// expect: race on sum, lines 9 and 9
-// options: -O0
+// expect: race on sum, lines 8 and 8
 int sum, data[100];
 
 void total(void) {

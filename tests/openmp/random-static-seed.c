@@ -1,6 +1,5 @@
 // A generator of random numbers with one seed for all.
-// expect: race on seed, lines 8 and 8
-// options: -O0
+// expect: race on seed, lines 7 and 7
 unsigned seed = 1;
 int data[100];
 

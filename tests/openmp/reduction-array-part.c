@@ -1,6 +1,5 @@
 // A reduction of a part of a block; the iterations also count in an element outside of that part.
-// expect: race on heap block of 32 bytes, lines 12 and 12
-// options: -O0
+// expect: race on heap block of 32 bytes, lines 11 and 11
 #include <stdlib.h>
 
 int main(void) {

@@ -1,6 +1,5 @@
 // One of two sums has a reduction, the other has been forgotten.
-// expect: race on odd, lines 12 and 12
-// options: -O0
+// expect: race on odd, lines 11 and 11
 int even, odd;
 
 int main(void) {

@@ -1,6 +1,5 @@
 // A maximum without a reduction: all threads compare with it and write it.
-// expect: race on largest, lines 9 and 9
-// options: -O0
+// expect: race on largest, lines 8 and 8
 int largest;
 
 int main(void) {

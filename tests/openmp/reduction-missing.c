@@ -1,6 +1,5 @@
 // A sum without a reduction.
-// expect: race on sum, lines 9 and 9
-// options: -O0
+// expect: race on sum, lines 8 and 8
 int sum;
 
 int main(void) {

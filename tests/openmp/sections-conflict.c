@@ -1,6 +1,5 @@
 // Two sections write the same variable, also if one thread runs both.
-// expect: race on a, lines 10 and 12
-// options: -O0
+// expect: race on a, lines 9 and 11
 int a;
 
 int main(void) {

@@ -1,6 +1,5 @@
 // The iterations of a taskloop add to one sum.
-// expect: race on sum, lines 13 and 13
-// options: -O0
+// expect: race on sum, lines 12 and 12
 // threads: 1 2 4 16
 int sum;
 
