@@ -1,6 +1,6 @@
 // Whoever fulfils the event has written before: the successor of the detached task sees it.
 // expect: no race
-// threads: 2 4 16
+// threads: 1 2 4 16
 #include <omp.h>
 
 int x, y, seen;

@@ -1,6 +1,6 @@
 // Whoever fulfils the event writes after that: the successor of the detached task may read at the same time.
 // expect: race on y, lines 18 and 21
-// threads: 2 4 16
+// threads: 1 2 4 16
 #include <omp.h>
 
 int x, y, seen;

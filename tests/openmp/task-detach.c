@@ -1,6 +1,6 @@
 // A detached task is complete when its event is fulfilled: what was done before that comes before its successor.
 // expect: no race
-// threads: 2 4 16
+// threads: 1 2 4 16
 #include <omp.h>
 
 int x, seen;

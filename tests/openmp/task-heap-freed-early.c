@@ -1,6 +1,6 @@
 // The creator frees a block that its task may still use.
 // expect: race on *, lines 16 and 22
-// threads: 2 4 16
+// threads: 1 2 4 16
 #include <stdlib.h>
 
 int seen;
