@@ -22,7 +22,7 @@ use crate::memo::Memo;
 use crate::openmp;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
-use crate::origin::Stack;
+use crate::origin::{Origin, Stack};
 use crate::os::{self, Spin, SpinGuard};
 use crate::world::{World, world};
 
@@ -438,8 +438,9 @@ impl Thread {
     /// Whether a record is of this thread's present time, and tells all of such an access.
     #[inline]
     pub fn told_by(&self, record: Record, kind: Kind, mask: u8) -> bool {
-        // Locks may make a difference to a strand.
-        self.strand.is_null() && self.record(kind, mask, 0).is_told_by(&record)
+        // To a strand, an access under a lock does not tell of one without.
+        (self.strand.is_null() || Origin(record.origin).locks() == 0)
+            && self.record(kind, mask, 0).is_told_by(&record)
     }
 
     /// An access that it makes now.

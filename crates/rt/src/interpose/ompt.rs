@@ -104,7 +104,7 @@ unsafe fn strand_of<'a>(data: Data) -> Option<&'a mut Strand> {
 }
 
 unsafe fn team_of(data: Data) -> Option<Arc<Team>> {
-    // SAFETY: the data of a region is a team that it owns, if anything.
+    // SAFETY: the data of a region is its team, if anything, which lives as long as it has members.
     unsafe {
         let team = data.as_ref()?.cast::<Team>().cast_const();
         if team.is_null() {
@@ -162,25 +162,26 @@ unsafe extern "C" fn parallel_begin(
     let stack = thread.stack_at(code);
     let outermost = team::enter_region();
     world().alone.store(false, Ordering::Relaxed);
-    let begun = with_strand(thread, |strand| Team::begin(strand, stack, outermost));
+    let begun = with_strand(thread, |strand| {
+        strand.region = Team::begin(strand, stack, outermost);
+        strand.region.as_ref().map(Arc::as_ptr)
+    });
     if let Some(Some(begun)) = begun {
-        // SAFETY: the region's data is ours.
-        unsafe { *region = Arc::into_raw(begun).cast_mut().cast() };
+        // SAFETY: the region's data is ours. The strand keeps the team as long as there are members.
+        unsafe { *region = begun.cast_mut().cast() };
     }
     thread.refresh();
 }
 
-unsafe extern "C" fn parallel_end(region: Data, _task: Data, _flags: c_int, _code: usize) {
+unsafe extern "C" fn parallel_end(_region: Data, _task: Data, _flags: c_int, _code: usize) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
-    // SAFETY: the region's data is ours.
-    unsafe {
-        if let Some(begun) = team_of(region) {
-            with_strand(thread, |strand| begun.end(strand));
-            Arc::decrement_strong_count((*region).cast::<Team>().cast_const());
-            *region = std::ptr::null_mut();
+    // libomp may have given the region's data to another team by now.
+    with_strand(thread, |strand| {
+        if let Some(begun) = strand.region.take() {
+            begun.end(strand);
         }
-    }
+    });
     if team::leave_region() {
         world().alone.store(true, Ordering::Relaxed);
     }
@@ -272,7 +273,7 @@ unsafe extern "C" fn task_create(
     }
     thread.note_stack(stack_pointer());
     super::openmp_entries::renew_copy(new as usize);
-    let stack = thread.stack_at(code);
+    let stack = thread.stack_at(super::openmp_entries::caller(thread.strand, code));
     let undeferred = super::openmp_entries::is_undeferred(thread.strand);
     if flags & TASKWAIT != 0 {
         // Told of as a task; what it waits for follows.

@@ -16,7 +16,7 @@ use crate::openmp::memory::{leave_unchecked, renew};
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
 use crate::sync;
-use crate::thread::{Thread, enter};
+use crate::thread::{Thread, enter, local};
 
 type Location = *const c_void;
 type Code = usize;
@@ -44,6 +44,22 @@ fn creating<T>(undeferred: bool, what: impl FnOnce() -> T) -> T {
 
 thread_local! {
     static CALLER_STACK: Cell<usize> = const { Cell::new(0) };
+    static CALLER: Cell<(*const Strand, usize)> = const { Cell::new((std::ptr::null(), 0)) };
+}
+
+/// Code that calls one of the functions here, which call the runtime in its place.
+pub extern "C" fn note_caller(code: usize) {
+    // SAFETY: the running thread's own.
+    let strand = unsafe { local().thread.get().as_ref() }.map(|thread| thread.strand.cast_const());
+    CALLER.set((strand.unwrap_or(std::ptr::null()), code));
+}
+
+/// Who has called the runtime for a strand: `code` is whom the runtime takes for it.
+pub fn caller(strand: *const Strand, code: usize) -> usize {
+    match CALLER.get() {
+        (caller, found) if caller == strand && found != 0 => found,
+        _ => code,
+    }
 }
 
 /// Where the stack ends of compiled code that will call a task's code itself; 0: it does not.
@@ -58,11 +74,14 @@ unsafe extern "C" fn begin_if0(
     stack_pointer: usize,
 ) {
     CALLER_STACK.set(stack_pointer + 8);
+    // SAFETY: the stack pointer points to where the call returns to.
+    note_caller(unsafe { *(stack_pointer as *const usize) });
     // SAFETY: the program's own call.
     creating(true, || unsafe {
         real!(__kmpc_omp_task_begin_if0: fn(Location, i32, *mut c_void))(location, thread, task)
     });
     CALLER_STACK.set(0);
+    CALLER.set((std::ptr::null(), 0));
 }
 
 /// A dependence, as compiled code tells the runtime.
@@ -133,6 +152,7 @@ unsafe extern "C" fn task_with_deps(
         )
     };
     DEPENDENCES.set((0, std::ptr::null()));
+    CALLER.set((std::ptr::null(), 0));
     result
 }
 
@@ -345,6 +365,7 @@ unsafe extern "C" fn taskloop(
                 copy,
             );
         });
+        CALLER.set((std::ptr::null(), 0));
     }
 }
 
@@ -372,6 +393,7 @@ unsafe extern "C" fn taskloop_5(
                 modifier, copy,
             );
         });
+        CALLER.set((std::ptr::null(), 0));
     }
 }
 
@@ -599,11 +621,11 @@ export! {
     "__kmpc_omp_task_begin_if0" stack3 => begin_if0;
     "__kmpc_omp_task_alloc" plain => task_alloc;
     "__kmpc_omp_target_task_alloc" plain => target_task_alloc;
-    "__kmpc_omp_task_with_deps" plain => task_with_deps;
+    "__kmpc_omp_task_with_deps" noted => task_with_deps;
     "__kmpc_omp_wait_deps" plain => wait_deps;
     "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
-    "__kmpc_taskloop" plain => taskloop;
-    "__kmpc_taskloop_5" plain => taskloop_5;
+    "__kmpc_taskloop" noted => taskloop;
+    "__kmpc_taskloop_5" noted => taskloop_5;
     "__kmpc_reduce" plain => reduce;
     "__kmpc_reduce_nowait" plain => reduce_nowait;
     "__kmpc_end_reduce" plain => end_reduce;

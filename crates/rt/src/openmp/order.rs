@@ -16,7 +16,7 @@ use deadheat_online::fasttrack::{Order, Record};
 use deadheat_order::{Question, Search, Step, Task};
 
 use super::descriptions::Kind;
-use super::tasks;
+use super::{Seen, tasks};
 use crate::origin::Origin;
 use crate::thread::Thread;
 use crate::world::world;
@@ -36,6 +36,8 @@ pub struct Asking<'a> {
     pub task: Task,
     pub own: Own,
     pub address: usize,
+    /// Whether others may be ordered after it by joins.
+    joinable: bool,
 }
 
 /// What belongs to the running thread.
@@ -70,6 +72,7 @@ impl Asking<'_> {
             task: strand.order,
             own,
             address,
+            joinable: strand.joinable || tasks().has_seen(Seen::Messages),
         })
     }
 
@@ -120,6 +123,47 @@ impl Asking<'_> {
     }
 }
 
+impl Asking<'_> {
+    /// Whether a read tells nothing that two earlier ones do not tell: both are parallel to it, and it lies below their
+    /// lowest common ancestor. Whoever is parallel to it later is parallel to one of them (spd3-pldi12, section 4), as
+    /// long as the tree alone decides.
+    #[inline]
+    pub fn is_superfluous(&mut self, history: &[Record], access: &Record) -> bool {
+        if access.kind().write || self.joinable || history.len() < 2 {
+            return false;
+        }
+        let tree = &tasks().structure.tree;
+        let now = Step(access.time());
+        let mut one: Option<(Step, u32)> = None;
+        for record in history {
+            let step = Step(record.time());
+            if record.kind() != access.kind()
+                || access.mask() & !record.mask() != 0
+                || step == now
+                || tasks().is_past(step)
+                || !is_as_exposed(record, access)
+            {
+                continue;
+            }
+            let to_now = self.answers.relations.of(tree, step, now);
+            if !to_now.parallel {
+                continue;
+            }
+            match one {
+                None => one = Some((step, to_now.depth)),
+                Some((other, depth)) => {
+                    let between = self.answers.relations.of(tree, step, other).depth;
+                    if between <= depth.min(to_now.depth) {
+                        return true;
+                    }
+                    one = Some((step, to_now.depth));
+                }
+            }
+        }
+        false
+    }
+}
+
 impl Order for &mut Asking<'_> {
     #[inline]
     fn precedes(&mut self, earlier: &Record, access: &Record) -> bool {
@@ -132,31 +176,33 @@ impl Order for &mut Asking<'_> {
                 .of(&tasks().structure.tree, a, b)
                 .precedes()
             || self.joins_lead(a)
-            || self.is_own(earlier, access)
     }
 
     #[inline]
     fn excludes(&mut self, earlier: &Record, access: &Record) -> bool {
         let [a, b] = [earlier, access].map(|record| Origin(record.origin).locks());
         if a == 0 || b == 0 {
-            return false;
+            return self.is_own(earlier, access);
         }
         if (self.answers.locks.0, self.answers.locks.1) != (a, b) {
             self.answers.locks = (a, b, share_a_lock(a, b));
         }
-        self.answers.locks.2
+        self.answers.locks.2 || self.is_own(earlier, access)
     }
 
     #[inline]
     fn is_as_exposed(&mut self, first: &Record, second: &Record) -> bool {
-        let [a, b] = [first, second].map(|record| Origin(record.origin).locks());
-        a == 0
-            || a == b
-            || world()
-                .locksets
-                .addresses(a)
-                .all(|lock| world().locksets.addresses(b).any(|other| other == lock))
+        is_as_exposed(first, second)
     }
+}
+
+/// Whether the first access was made with no other locks than the second.
+#[inline]
+fn is_as_exposed(first: &Record, second: &Record) -> bool {
+    let [a, b] = [first, second].map(|record| Origin(record.origin).locks());
+    let sets = &world().locksets;
+    let has = |lock| sets.addresses(b).any(|other| other == lock);
+    a == 0 || a == b || sets.addresses(a).all(has)
 }
 
 /// Whether two sets have a lock in common that one of them holds to write.
@@ -169,8 +215,8 @@ fn share_a_lock(a: u32, b: u32) -> bool {
 }
 
 /// How long a history may be, and how many records that differ in their step only are kept.
-const LONG: usize = 20;
-const ALIKE: usize = 4;
+const LONG: usize = 8;
+const ALIKE: usize = 3;
 
 impl Asking<'_> {
     /// Shortens a history that has become long, and says how long it is then.
@@ -213,7 +259,7 @@ fn shorten_long(history: &mut [Record], answers: &mut Answers) -> usize {
             kept += 1;
         }
     }
-    if kept > 4 * LONG {
+    if kept > 8 * LONG {
         // Many locks, sizes and kinds: rather miss a race than hang.
         world().drop_one();
         kept = LONG;

@@ -99,6 +99,10 @@ pub struct Strand {
     pub undeferred: bool,
     /// Its tasks are undeferred, too.
     pub is_final: bool,
+    /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
+    pub joinable: bool,
+    /// The parallel region that it has met and that has not ended.
+    pub region: Option<Arc<Team>>,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -126,6 +130,8 @@ impl Strand {
             leaks: false,
             undeferred: false,
             is_final: false,
+            joinable: false,
+            region: None,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -207,6 +213,7 @@ impl Strand {
             child.home = self.home;
         }
         child.is_final = is_final || self.is_final;
+        child.joinable = self.joinable;
         if let Some(Scope::Wait(children)) = self.scopes.last() {
             child.among = Some(children.clone());
         }
@@ -250,6 +257,7 @@ impl Strand {
         tasks()
             .descriptions
             .depend(child.description, dependences.clone());
+        child.joinable = true;
         // Those that exclude each other do so as if by a lock.
         let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
         child.held.extend(excluding.map(|(address, _)| Held {
