@@ -79,9 +79,9 @@ bench-openmp: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	bench/native/measure.py target/release/deadheat bench/openmp
 
-## Every program of tests/native/, ten times, with every compiler there is.
+## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is.
 corpus: compilers
-	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native -- --nocapture
+	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp -- --nocapture
 
 ## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed
 ## (apt install libjemalloc2 libtcmalloc-minimal4), a stack of 1 GB.
