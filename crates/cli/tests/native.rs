@@ -1,446 +1,47 @@
-//! The programs in `tests/native/`: each is built by `deadheat cc` or `deadheat c++`, with clang and with gcc, and run by
-//! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say. The same is then asked of
-//! `deadheat record` and happens-before on its trace; what m2 predicts from that must be among the program's races. Those
-//! of `tests/predict/` are run by `deadheat run --predict`.
-//!
-//! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
-//! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
-//! is run under (`env LD_PRELOAD=libjemalloc.so.2`). A compiler that is not there is counted as skipped, with what to install.
+//! The programs in `tests/native/`, with clang and with gcc: checked while they run, and recorded, where what m2 predicts
+//! must be among the program's races. Those of `tests/predict/` are run by `deadheat run --predict`. A compiler that is not
+//! there is counted as skipped, with what to install. [`corpus`] says what can be chosen.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+mod corpus;
 
-use serde_json::Value;
+use corpus::{Corpus, Program, compiles};
 
-/// A program of the corpus and what it says of itself.
-struct Program {
-    path: PathBuf,
-    races: Vec<Expected>,
-    options: Vec<String>,
-    compiler: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Expected {
-    variable: String,
-    lines: [u64; 2],
-}
-
-impl Program {
-    fn read(path: PathBuf) -> Program {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let name = path.display().to_string();
-        let mut program = Program {
-            path,
-            races: Vec::new(),
-            options: Vec::new(),
-            compiler: None,
-        };
-        let mut is_clean = false;
-        for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
-            if line == "expect: no race" {
-                is_clean = true;
-            } else if let Some(race) = line.strip_prefix("expect: race on ") {
-                let (variable, lines) = race
-                    .rsplit_once(", lines ")
-                    .unwrap_or_else(|| panic!("{name}: {line}"));
-                let (first, second) = lines
-                    .split_once(" and ")
-                    .unwrap_or_else(|| panic!("{name}: {line}"));
-                let mut lines = [first, second].map(|line| line.parse().unwrap());
-                lines.sort();
-                program.races.push(Expected {
-                    variable: variable.to_string(),
-                    lines,
-                });
-            } else if let Some(options) = line.strip_prefix("options: ") {
-                program.options = options.split_whitespace().map(str::to_string).collect();
-            } else if let Some(compiler) = line.strip_prefix("compiler: ") {
-                program.compiler = Some(compiler.to_string());
-            }
-        }
-        assert!(
-            is_clean == program.races.is_empty(),
-            "{name} says what to expect, and only one thing"
-        );
-        program
-    }
-
-    fn name(&self) -> String {
-        self.path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned()
-    }
-
-    fn is_cxx(&self) -> bool {
-        self.path.extension().is_some_and(|ending| ending == "cpp")
-    }
-
-    /// What is wrong with this program when built with a compiler and tried some times; nothing, if all is well.
-    fn try_it(
-        &self,
-        compiler: &str,
-        directory: &Path,
-        runs: usize,
-        trial: Trial,
-    ) -> Result<(), String> {
-        let executable = directory.join(format!("{}-{compiler}", self.name()));
-        let mut build = deadheat();
-        build
-            .arg(if self.is_cxx() { "c++" } else { "cc" })
-            .arg(format!("--with={compiler}"));
-        build
-            .args([
-                "-O1",
-                "-Wall",
-                "-Wextra",
-                "-Wno-unused-parameter",
-                "-pthread",
-            ])
-            .args(&self.options)
-            .args(words("DEADHEAT_CORPUS_OPTIONS"));
-        build.arg(&self.path).arg("-o").arg(&executable);
-        let built = build.output().unwrap();
-        let said = String::from_utf8_lossy(&built.stderr).into_owned();
-        if !built.status.success() || !said.is_empty() {
-            return Err(format!("building it: {} {said}", built.status));
-        }
-        for run in 1..=runs {
-            trial(self, &executable).map_err(|what| format!("run {run}: {what}"))?;
-        }
-        std::fs::remove_file(&executable).unwrap();
-        Ok(())
-    }
-
-    /// Checks the program while it runs, and its recording.
-    fn check(&self, executable: &Path) -> Result<(), String> {
-        let report = self.run(executable, &[])?;
-        self.compare(&self.races_of(&report["races"]))?;
-        let recorded = self.record(executable);
-        recorded.map_err(|what| format!("recorded: {what}"))
-    }
-
-    /// The run itself must be without race; what is predicted must be what the program says, with a witness that ends
-    /// with the two accesses.
-    fn predict(&self, executable: &Path) -> Result<(), String> {
-        let report = self.run(executable, &["--predict"])?;
-        if report["races"] != serde_json::json!([]) {
-            return Err(format!("raced in this run: {}", report["races"]));
-        }
-        for race in report["predicted"].as_array().unwrap() {
-            let witness = race["witness"].as_array().unwrap();
-            let place = |step: &Value| (step["thread"].clone(), step["loc"].clone());
-            let mut last: Vec<(Value, Value)> = witness.iter().rev().take(2).map(place).collect();
-            let mut ends = vec![place(&race["first"]), place(&race["second"])];
-            last.sort_by_key(|(thread, _)| thread.to_string());
-            ends.sort_by_key(|(thread, _)| thread.to_string());
-            if last != ends || race["verified"] != true {
-                return Err(format!("its witness shows something else: {race}"));
-            }
-        }
-        self.compare(&self.races_of(&report["predicted"]))
-    }
-
-    /// Runs the program under `deadheat run`; gives its report.
-    fn run(&self, executable: &Path, options: &[&str]) -> Result<Value, String> {
-        let json = PathBuf::from(format!("{}.json", executable.display()));
-        let mut run = deadheat();
-        run.args(["run", "--json"])
-            .arg(&json)
-            .args(options)
-            .arg("--")
-            .args(words("DEADHEAT_CORPUS_UNDER"))
-            .arg(executable);
-        let status = end(run)?;
-        let expected = if self.races.is_empty() { 0 } else { 66 };
-        let report = std::fs::read_to_string(&json).unwrap_or_default();
-        let report: Value = serde_json::from_str(&report)
-            .map_err(|error| format!("{status}, no report: {error}"))?;
-        match status.code() == Some(expected) {
-            true => Ok(report),
-            false => Err(format!("{status}, expected {expected}: {report}")),
-        }
-    }
-
-    fn races_of(&self, races: &Value) -> Vec<Expected> {
-        let races = races.as_array().unwrap().iter();
-        races.map(|race| self.found(race)).collect()
-    }
-
-    fn is_right(&self, race: &Expected) -> bool {
-        self.races.iter().any(|expected| expected.fits(race))
-    }
-
-    fn compare(&self, found: &[Expected]) -> Result<(), String> {
-        let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
-        let right = found.iter().all(|race| self.is_right(race));
-        match right && self.races.iter().all(is_found) {
-            true => Ok(()),
-            false => Err(format!("expected {:?}, found {found:?}", self.races)),
-        }
-    }
-
-    /// Records the program and judges the traces of its processes by happens-before.
-    fn record(&self, executable: &Path) -> Result<(), String> {
-        let directory = tempfile::tempdir_in(executable.parent().unwrap()).unwrap();
-        let mut record = deadheat();
-        record
-            .args(["record", "-o"])
-            .arg(directory.path().join("run.dht"))
-            .arg("--")
-            .args(words("DEADHEAT_CORPUS_UNDER"))
-            .arg(executable);
-        let status = end(record)?;
-        if status.code() != Some(0) {
-            return Err(format!("{status}, expected 0"));
-        }
-        let mut found = Vec::new();
-        for trace in std::fs::read_dir(directory.path()).unwrap() {
-            let mut analyze = deadheat();
-            analyze.args(["analyze", "--engine", "hb,m2", "--json"]);
-            let output = analyze.arg(trace.unwrap().path()).output().unwrap();
-            let error = String::from_utf8_lossy(&output.stderr);
-            if error.contains("no events") {
-                continue;
-            }
-            let reports = String::from_utf8(output.stdout).unwrap();
-            let reports: Vec<Value> = reports
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect();
-            let [happened, predicted] = &reports[..] else {
-                return Err(format!("the trace cannot be judged: {error}"));
-            };
-            let races = |report: &Value| -> Vec<Expected> {
-                let races = report["races"].as_array().unwrap().iter();
-                races.map(|race| self.found_in_trace(race)).collect()
-            };
-            found.extend(races(happened));
-            if let Some(wrong) = races(predicted).iter().find(|race| !self.is_right(race)) {
-                return Err(format!("predicted {wrong:?}, which cannot be"));
-            }
-        }
-        self.compare(&found)
-    }
-
-    /// What a report on a trace says of one race.
-    fn found_in_trace(&self, race: &Value) -> Expected {
-        let line = |access: &Value| {
-            let place = access["loc"].as_str().unwrap();
-            let mut parts = place.rsplit('/').next().unwrap().split(':');
-            let own = parts.next() == Some(&self.name());
-            let line = parts.next().and_then(|line| line.parse().ok());
-            line.filter(|_| own).unwrap_or(0)
-        };
-        let mut lines = [line(&race["first"]), line(&race["second"])];
-        lines.sort();
-        Expected {
-            variable: variable(race),
-            lines,
-        }
-    }
-
-    /// What a report says of one race: the variable, and the line of the innermost frames in this file.
-    fn found(&self, race: &Value) -> Expected {
-        let line = |access: &Value| {
-            let stack = access["stack"].as_array().unwrap();
-            let mut own = stack.iter().filter(|frame| {
-                let file = frame["file"].as_str().unwrap_or_default();
-                file.ends_with(&format!("/{}", self.name())) || file == self.name()
-            });
-            own.next()
-                .and_then(|frame| frame["line"].as_u64())
-                .unwrap_or(0)
-        };
-        let mut lines = [line(&race["first"]), line(&race["second"])];
-        lines.sort();
-        Expected {
-            variable: variable(race),
-            lines,
-        }
-    }
-}
-
-impl Expected {
-    /// An expected variable with an offset must have it; one without may.
-    fn fits(&self, found: &Expected) -> bool {
-        let without_offset = found.variable.split('+').next().unwrap();
-        let same = self.variable == "*"
-            || self.variable == found.variable
-            || self.variable == without_offset;
-        same && self.lines == found.lines
-    }
-}
-
-/// The variable of a race. Blocks of the heap have numbers in traces.
-fn variable(race: &Value) -> String {
-    let variable = race["variable"].as_str().unwrap();
-    let rest = variable.strip_prefix("heap block ");
-    match rest.and_then(|rest| rest.split_once(' ')) {
-        Some((number, of)) if number != "of" => format!("heap block {of}"),
-        _ => variable.to_string(),
-    }
-}
-
-/// Runs a command to its end, which must come within a minute.
-fn end(mut command: Command) -> Result<ExitStatus, String> {
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let start = Instant::now();
-    loop {
-        match child.try_wait().unwrap() {
-            Some(status) => return Ok(status),
-            None if start.elapsed() > Duration::from_secs(60) => {
-                child.kill().unwrap();
-                return Err("it has not ended within a minute".to_string());
-            }
-            None => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
-}
-
-fn deadheat() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
-    command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
-    command
-}
-
-/// The words in a variable of the environment.
-fn words(variable: &str) -> Vec<String> {
-    let text = std::env::var(variable).unwrap_or_default();
-    text.split_whitespace().map(str::to_string).collect()
-}
-
-type Trial = fn(&Program, &Path) -> Result<(), String>;
-
-fn corpus(directory: &str) -> Vec<Program> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests")
-        .join(directory)
-        .canonicalize()
-        .unwrap();
-    let files = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let sources = files.filter(|path| {
-        path.extension()
-            .is_some_and(|ending| ending == "c" || ending == "cpp")
-    });
-    let mut programs: Vec<Program> = sources.map(Program::read).collect();
-    programs.sort_by_key(Program::name);
-    programs
-}
-
-/// The compilers that are here, and a hint for each family that is not.
-fn compilers() -> (Vec<&'static str>, Vec<&'static str>) {
-    let is_there = |name: &str| {
-        ["cc", "c++"].iter().all(|language| {
-            let mut command = deadheat();
-            command
-                .arg(language)
-                .arg(format!("--with={name}"))
-                .arg("--version");
-            command.output().is_ok_and(|output| output.status.success())
-        })
-    };
-    let families = [("clang-19", "clang", "clang-19"), ("gcc", "gcc", "gcc g++")];
-    let mut there = Vec::new();
-    let mut hints = Vec::new();
-    for (best, other, package) in families {
-        match [best, other].into_iter().find(|name| is_there(name)) {
-            Some(name) => there.push(name),
-            None => hints.push(package),
-        }
-    }
-    (there, hints)
+fn native() -> Corpus {
+    Corpus::read("native", &["-pthread"])
 }
 
 #[test]
 fn the_corpus_is_large_and_balanced() {
-    let programs = corpus("native");
-    let racy = programs
-        .iter()
-        .filter(|program| !program.races.is_empty())
-        .count();
-    assert!(programs.len() >= 120, "{}", programs.len());
-    assert!(
-        racy * 5 >= programs.len() * 2 && racy * 5 <= programs.len() * 3,
-        "{racy} of {}",
-        programs.len()
-    );
+    native().assert_large_and_balanced(120);
 }
 
 #[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
-    try_all("native", Program::check);
+    let corpus = native();
+    corpus.assert_verdicts(&compilers(&corpus), Program::check_twice);
 }
 
 #[test]
 fn what_other_schedules_do_is_predicted_with_a_witness_and_nothing_else_is() {
-    try_all("predict", Program::predict);
+    let corpus = Corpus::read("predict", &["-pthread"]);
+    corpus.assert_verdicts(&compilers(&corpus), Program::predict);
 }
 
-fn try_all(directory: &str, trial: Trial) {
-    let runs: usize = std::env::var("DEADHEAT_CORPUS_RUNS").map_or(1, |text| text.parse().unwrap());
-    let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
-    let programs: Vec<Program> = corpus(directory)
-        .into_iter()
-        .filter(|program| program.name().contains(&only))
-        .collect();
-    let (there, hints) = compilers();
-    for hint in &hints {
-        println!(
-            "skipped {} programs: install {hint} (`apt install {hint}`)",
-            programs.len()
-        );
-    }
-    let mut work: Vec<(&Program, &str)> = Vec::new();
-    for program in &programs {
-        for compiler in &there {
-            let family = if compiler.starts_with("clang") {
-                "clang"
-            } else {
-                "gcc"
-            };
-            if program
-                .compiler
-                .as_deref()
-                .is_none_or(|only| only == family)
-            {
-                work.push((program, compiler));
-            }
+/// The compilers that are here; says what to install for those that are not.
+fn compilers(corpus: &Corpus) -> Vec<&'static str> {
+    let families = [("clang-19", "clang", "clang-19"), ("gcc", "gcc", "gcc g++")];
+    let mut compilers = Vec::new();
+    for (best, other, package) in families {
+        match [best, other]
+            .into_iter()
+            .find(|name| compiles(name, &["--version"]))
+        {
+            Some(name) => compilers.push(name),
+            None => println!(
+                "skipped {} programs: install {package} (`apt install {package}`)",
+                corpus.programs.len()
+            ),
         }
     }
-    let directory = tempfile::tempdir().unwrap();
-    let next = AtomicUsize::new(0);
-    let wrong = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((program, compiler)) = work.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    if let Err(what) = program.try_it(compiler, directory.path(), runs, trial) {
-                        wrong
-                            .lock()
-                            .unwrap()
-                            .push(format!("{} ({compiler}): {what}", program.name()));
-                    }
-                }
-            });
-        }
-    });
-    let mut wrong = wrong.into_inner().unwrap();
-    wrong.sort();
-    println!(
-        "{} programs and compilers, {runs} runs each, {} wrong",
-        work.len(),
-        wrong.len()
-    );
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compilers
 }

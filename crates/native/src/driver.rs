@@ -170,6 +170,7 @@ fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsStri
                 "-disable-licm-promotion",
                 "-sink-common-insts=false",
                 "-hoist-common-insts=false",
+                "-enable-tail-merge=false",
             ] {
                 options.extend(["-mllvm", option].map(OsString::from));
             }

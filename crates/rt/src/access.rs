@@ -143,7 +143,7 @@ fn slow(address: usize, code: Code, pc: usize) {
         what: What::Access,
         pc,
     };
-    word(&entered, address & !7, &piece, &mut None);
+    word(&entered, address & !7, &piece, &mut Lately::default());
 }
 
 /// An access on a thread whose accesses are not looked at, or that is not known yet.
@@ -217,7 +217,7 @@ pub fn range_entered(
 ) {
     let end = address.saturating_add(size);
     let mut at = address & !7;
-    let mut last = None;
+    let mut lately = Lately::default();
     let mut rested = 0;
     while at < end {
         let from = address.max(at) - at;
@@ -230,12 +230,12 @@ pub fn range_entered(
             what,
             pc,
         };
-        word(entered, at, &piece, &mut last);
+        word(entered, at, &piece, &mut lately);
         at += 8;
         rested += 1;
         if rested % 4096 == 0 {
             entered.rest();
-            last = None;
+            lately = Lately::default();
         }
     }
 }
@@ -249,8 +249,29 @@ struct Piece {
     pc: usize,
 }
 
-/// Checks and notes an access to a word. `last` is what the access made of the word before, for ranges.
-fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32, u32, u8)>) {
+/// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
+#[derive(Default)]
+struct Lately {
+    changes: [(u32, u32, u8); 4],
+    next: usize,
+}
+
+impl Lately {
+    /// What a history becomes, if such a one was seen.
+    #[inline]
+    fn find(&self, history: u32, mask: u8) -> Option<u32> {
+        let found = |change: &&(u32, u32, u8)| change.0 == history && change.2 == mask;
+        self.changes.iter().find(found).map(|change| change.1)
+    }
+
+    fn note(&mut self, history: u32, next: u32, mask: u8) {
+        self.changes[self.next % 4] = (history, next, mask);
+        self.next += 1;
+    }
+}
+
+/// Checks and notes an access to a word.
+fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
     let thread = entered.thread();
     let world = world();
     let cell = world.shadow.cell(address);
@@ -264,16 +285,12 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
             if let Some(code) = piece.code {
                 thread.memo.know(thread.key(), code, history);
             }
-            *last = Some((history, history, piece.mask));
             return;
         }
-        if let Some((from, to, mask)) = *last
-            && from == history
-            && mask == piece.mask
-        {
-            if from != to
+        if let Some(next) = lately.find(history, piece.mask) {
+            if history != next
                 && cell
-                    .compare_exchange(from, to, Ordering::Release, Ordering::Relaxed)
+                    .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
                     .is_err()
             {
                 continue;
@@ -283,7 +300,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         let records = world.histories.get(history);
         let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
             collect(entered);
-            *last = None;
+            *lately = Lately::default();
             continue;
         };
         let origin = origin(thread, piece);
@@ -315,7 +332,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                 if let Some(code) = piece.code {
                     thread.memo.know(thread.key(), code, history);
                 }
-                *last = Some((history, history, piece.mask));
+                lately.note(history, history, piece.mask);
                 return;
             }
             Step::Changed(length) => {
@@ -341,9 +358,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                 thread.line.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
-                    *last = Some((history, number, piece.mask));
-                } else {
-                    *last = None;
+                    lately.note(history, number, piece.mask);
                 }
                 for earlier in races.iter().take(found) {
                     // SAFETY: the first `found` have been written.

@@ -8,6 +8,7 @@ use super::real::real;
 use crate::access::{What, range_entered};
 use crate::heap::Header;
 use crate::hooks::export;
+use crate::openmp::is_runtime;
 use crate::recording::{self, Record};
 use crate::thread::{enter, local};
 use crate::world::{World, world};
@@ -91,7 +92,9 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
         recording::memory(Record::Freed, block, header.size(), pc);
     } else if let Some(entered) = enter() {
         let size = header.size();
-        if !world().off() && entered.thread().ignore[1] == 0 {
+        let unwatched = world().off() || entered.thread().ignore[1] > 0;
+        // What OpenMP's runtime does with its own blocks is its own business.
+        if !unwatched && !is_runtime(pc) {
             let write = Kind {
                 write: true,
                 atomic: false,

@@ -29,6 +29,7 @@ struct Chunk {
 const BEGIN: c_int = 1;
 const INITIAL: c_int = 1;
 const EXPLICIT: c_int = 4;
+const TARGET: c_int = 8;
 const TASKWAIT: c_int = 0x10;
 const FINAL: c_int = 0x2000_0000;
 
@@ -104,7 +105,7 @@ unsafe fn strand_of<'a>(data: Data) -> Option<&'a mut Strand> {
 }
 
 unsafe fn team_of(data: Data) -> Option<Arc<Team>> {
-    // SAFETY: the data of a region is a team that it owns, if anything.
+    // SAFETY: the data of a region is its team, if anything, which lives as long as it has members.
     unsafe {
         let team = data.as_ref()?.cast::<Team>().cast_const();
         if team.is_null() {
@@ -136,10 +137,9 @@ fn run(thread: &mut Thread, next: *mut Strand) {
 }
 
 extern "C" fn thread_begin(kind: c_int, _data: Data) {
-    const WORKER: c_int = 2;
     if let Some(entered) = enter() {
         let thread = entered.thread();
-        if kind == WORKER && !std::mem::replace(&mut thread.is_worker, true) {
+        if kind != INITIAL && !std::mem::replace(&mut thread.is_worker, true) {
             openmp::worker_begins();
         }
         thread.thread_local = super::thread_local::range();
@@ -162,25 +162,26 @@ unsafe extern "C" fn parallel_begin(
     let stack = thread.stack_at(code);
     let outermost = team::enter_region();
     world().alone.store(false, Ordering::Relaxed);
-    let begun = with_strand(thread, |strand| Team::begin(strand, stack, outermost));
+    let begun = with_strand(thread, |strand| {
+        strand.region = Team::begin(strand, stack, outermost);
+        strand.region.as_ref().map(Arc::as_ptr)
+    });
     if let Some(Some(begun)) = begun {
-        // SAFETY: the region's data is ours.
-        unsafe { *region = Arc::into_raw(begun).cast_mut().cast() };
+        // SAFETY: the region's data is ours. The strand keeps the team as long as there are members.
+        unsafe { *region = begun.cast_mut().cast() };
     }
     thread.refresh();
 }
 
-unsafe extern "C" fn parallel_end(region: Data, _task: Data, _flags: c_int, _code: usize) {
+unsafe extern "C" fn parallel_end(_region: Data, _task: Data, _flags: c_int, _code: usize) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
-    // SAFETY: the region's data is ours.
-    unsafe {
-        if let Some(begun) = team_of(region) {
-            with_strand(thread, |strand| begun.end(strand));
-            Arc::decrement_strong_count((*region).cast::<Team>().cast_const());
-            *region = std::ptr::null_mut();
+    // libomp may have given the region's data to another team by now.
+    with_strand(thread, |strand| {
+        if let Some(begun) = strand.region.take() {
+            begun.end(strand);
         }
-    }
+    });
     if team::leave_region() {
         world().alone.store(true, Ordering::Relaxed);
     }
@@ -267,7 +268,7 @@ unsafe extern "C" fn task_create(
 ) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
-    if flags & (EXPLICIT | TASKWAIT) == 0 {
+    if flags & (EXPLICIT | TARGET | TASKWAIT) == 0 {
         return;
     }
     thread.note_stack(stack_pointer());

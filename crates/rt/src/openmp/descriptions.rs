@@ -66,6 +66,8 @@ pub struct Description {
     pub kind: Kind,
     /// Whether it has asked which thread it runs on.
     asked: AtomicU8,
+    /// Whether it, or a task that it is inside of, has dependences.
+    joinable: AtomicU8,
 }
 
 /// See the [module](self).
@@ -106,6 +108,7 @@ impl Descriptions {
             count: AtomicU32::new(count),
             kind,
             asked: AtomicU8::new(0),
+            joinable: AtomicU8::new(0),
         };
         // SAFETY: within the table, and nobody else's index, but for the last.
         unsafe { self.tasks.add(index as usize).write(description) };
@@ -167,6 +170,18 @@ impl Descriptions {
         self.get(self.whole(task)).count.load(Ordering::Relaxed)
     }
 
+    /// The dependences of the task that a step belongs to, or of the innermost around it that has any; 0 if there is none.
+    pub fn dependences_of(&self, step: Step) -> u32 {
+        let mut task = self.of(step);
+        while self.get(task).is_joinable() {
+            match self.get(task).dependences.load(Ordering::Relaxed) {
+                0 => task = self.get(task).parent,
+                chain => return chain,
+            }
+        }
+        0
+    }
+
     /// The implicit task, deferred task or thread that a step is part of.
     pub fn task_of(&self, step: Step) -> u32 {
         self.whole(self.of(step))
@@ -196,6 +211,15 @@ impl Description {
             Kind::Iterations => self.count.load(Ordering::Relaxed),
             _ => 0,
         }
+    }
+
+    /// Others may come after it by joins.
+    pub fn set_joinable(&self) {
+        self.joinable.store(1, Ordering::Relaxed);
+    }
+
+    pub fn is_joinable(&self) -> bool {
+        self.joinable.load(Ordering::Relaxed) != 0
     }
 
     /// It asks which thread it runs on.

@@ -7,7 +7,7 @@
 //! own they may both use: its stack below the region, its thread-local variables, what the task has allocated
 //! itself, and, if it has asked for its number, whatever it chooses by that.
 //!
-//! A history is kept short: of accesses that differ in nothing but their step, the newest and the one farthest from it
+//! A history is kept short: of accesses that differ in nothing but their step, by tasks with the same dependences, the newest and the one farthest from it
 //! in the tree stand for all others (spd3-pldi12, section 4: whatever is parallel to one of those is parallel to one
 //! of these two), and a few more for the sake of joins.
 
@@ -146,7 +146,8 @@ impl Asking<'_> {
                 continue;
             }
             let to_now = self.answers.relations.of(tree, step, now);
-            if !to_now.parallel {
+            let descriptions = &tasks().descriptions;
+            if !to_now.parallel || descriptions.get(descriptions.of(step)).is_joinable() {
                 continue;
             }
             match one {
@@ -231,10 +232,12 @@ impl Asking<'_> {
 
 #[cold]
 fn shorten_long(history: &mut [Record], answers: &mut Answers) -> usize {
+    let dependences = |record: &Record| tasks().descriptions.dependences_of(Step(record.time()));
     let alike = |a: &Record, b: &Record| {
         a.kind() == b.kind()
             && a.mask() == b.mask()
             && Origin(a.origin).locks() == Origin(b.origin).locks()
+            && dependences(a) == dependences(b)
     };
     let newest = Step(history[0].time());
     let tree = &tasks().structure.tree;

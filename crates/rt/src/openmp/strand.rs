@@ -101,6 +101,8 @@ pub struct Strand {
     pub is_final: bool,
     /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
     pub joinable: bool,
+    /// The parallel region that it has met and that has not ended.
+    pub region: Option<Arc<Team>>,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -129,6 +131,7 @@ impl Strand {
             undeferred: false,
             is_final: false,
             joinable: false,
+            region: None,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -210,11 +213,18 @@ impl Strand {
             child.home = self.home;
         }
         child.is_final = is_final || self.is_final;
-        child.joinable = self.joinable;
+        if self.joinable {
+            child.set_joinable();
+        }
         if let Some(Scope::Wait(children)) = self.scopes.last() {
             child.among = Some(children.clone());
         }
         Some(Box::new(child))
+    }
+
+    fn set_joinable(&mut self) {
+        self.joinable = true;
+        tasks().descriptions.get(self.description).set_joinable();
     }
 
     /// What tasks that it creates now are inside of.
@@ -254,7 +264,7 @@ impl Strand {
         tasks()
             .descriptions
             .depend(child.description, dependences.clone());
-        child.joinable = true;
+        child.set_joinable();
         // Those that exclude each other do so as if by a lock.
         let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
         child.held.extend(excluding.map(|(address, _)| Held {
