@@ -72,6 +72,7 @@ impl Locked<'_> {
 
     /// What it carries between strands, the strand that the thread runs, and the address.
     #[inline]
+    #[allow(clippy::mut_from_ref)]
     fn between_strands<'t>(
         &self,
         thread: &'t mut Thread,
