@@ -1,6 +1,5 @@
 // Critical sections with different names do not exclude each other.
-// expect: race on x, lines 12 and 15
-// options: -O0
+// expect: race on x, lines 11 and 14
 #include <omp.h>
 
 int x;

@@ -3,7 +3,7 @@
 
 mod corpus;
 
-use corpus::{Corpus, Program, compiles};
+use corpus::{Corpus, Program, openmp_compiler};
 
 /// For how many threads a program holds that does not say so.
 const THREADS: [&str; 3] = ["2", "4", "16"];
@@ -32,18 +32,7 @@ fn the_corpus_is_large_and_balanced() {
 #[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
     let corpus = openmp();
-    let directory = tempfile::tempdir().unwrap();
-    let source = directory.path().join("region.c");
-    std::fs::write(&source, "#include <omp.h>\nint main(void) { return 0; }\n").unwrap();
-    let executable = directory.path().join("region");
-    let arguments = ["-xc", "-fopenmp", "-o"].map(str::to_string).into_iter();
-    let paths = [executable, source].map(|path| path.display().to_string());
-    let arguments: Vec<String> = arguments.chain(paths).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match ["clang-19", "clang"]
-        .into_iter()
-        .find(|name| compiles(name, &arguments))
-    {
+    match openmp_compiler() {
         Some(compiler) => corpus.assert_verdicts(&[compiler], Program::check),
         None => println!(
             "skipped {} programs: install clang-19 and libomp-19-dev (`apt install clang-19 libomp-19-dev`)",

@@ -1,10 +1,14 @@
 //! Random OpenMP programs: the variables that `deadheat run` finds racing are those that the closure of the program's
 //! graph has racing, with any number of threads.
 
+// It uses a part of it only.
+#[allow(dead_code)]
+mod corpus;
+
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
+use corpus::{deadheat, openmp_compiler};
 use deadheat_testing::Trials;
 use deadheat_testing::openmp::c::file;
 use deadheat_testing::openmp::{Program, VARIABLES};
@@ -13,10 +17,6 @@ use serde_json::Value;
 
 /// How many programs are compiled at once.
 const LOT: usize = 40;
-
-fn deadheat() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_deadheat"))
-}
 
 /// The racing variables of a file of programs, as they are called in it.
 fn found(executable: &Path, threads: usize) -> BTreeSet<String> {
@@ -57,10 +57,12 @@ fn expected(programs: &[Program], threads: usize) -> BTreeSet<String> {
 
 #[test]
 fn the_racing_variables_are_those_of_the_graph() {
-    if Command::new("clang-19").arg("--version").output().is_err() {
-        eprintln!("skipped: install clang-19 and libomp-19-dev");
+    let Some(compiler) = openmp_compiler() else {
+        println!(
+            "skipped: install clang-19 and libomp-19-dev (`apt install clang-19 libomp-19-dev`)"
+        );
         return;
-    }
+    };
     let directory = tempfile::tempdir().unwrap();
     let trials = Trials::new(14, 120).divided_by(LOT as u64);
     let (mut racing, mut others) = (0, 0);
@@ -71,7 +73,9 @@ fn the_racing_variables_are_those_of_the_graph() {
         let executable = directory.path().join("programs");
         std::fs::write(&source, file(&programs)).unwrap();
         let built = deadheat()
-            .args(["cc", "--with=clang-19", "-O1", "-fopenmp"])
+            .arg("cc")
+            .arg(format!("--with={compiler}"))
+            .args(["-O1", "-fopenmp"])
             .arg(&source)
             .arg("-o")
             .arg(&executable)

@@ -206,7 +206,8 @@ fn title(race: &NativeRace) -> String {
         "free" => "frees",
         _ => "writes",
     };
-    let [one, other] = [first, second].map(who);
+    let one = who(first);
+    let other = openmp::the_other(first, second).unwrap_or_else(|| second.thread.clone());
     let title = match (first.write, second.write) {
         (true, true) if does(first) == "writes" && does(second) == "writes" => {
             format!("{one} and {other} can write {what} at the same time")
@@ -214,9 +215,12 @@ fn title(race: &NativeRace) -> String {
         (true, true) if does(second) == "frees" => {
             format!("{one} can write {what} while {other} frees it")
         }
-        (true, true) => format!("{other} can write {what} while {one} frees it"),
+        (true, true) => format!("{one} can free {what} while {other} writes it"),
         (false, _) => format!("{one} can read {what} while {other} {} it", does(second)),
-        (true, false) => format!("{other} can read {what} while {one} {} it", does(first)),
+        (true, false) => format!(
+            "{one} can {} {what} while {other} reads it",
+            does(first).trim_end_matches('s')
+        ),
     };
     title + &again
 }

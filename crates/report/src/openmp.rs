@@ -31,6 +31,19 @@ pub fn task(task: &NativeTask) -> String {
     }
 }
 
+/// The second of two tasks that are spoken of together: shorter, if the construct is the same.
+pub fn the_other(first: &NativeAccess, second: &NativeAccess) -> Option<String> {
+    let (a, b) = (first.tasks.first()?, second.tasks.first()?);
+    if a.kind != b.kind || place(a) != place(b) {
+        return who(second);
+    }
+    match b.kind.as_str() {
+        "explicit" if a.id != b.id => Some("another one created there".to_string()),
+        "implicit" | "iterations" => who_in_short(second),
+        _ => who(second),
+    }
+}
+
 /// The same with what it depends on.
 pub fn task_in_full(found: &NativeTask) -> String {
     match found.depends.is_empty() {

@@ -88,8 +88,12 @@ impl World {
         if environment.get("DEADHEAT_MODE") == Some(b"off") {
             return false;
         }
-        let (Some(shadow), Some(channels), Some(blocks)) =
-            (Shadow::new(), Channels::new(), Blocks::new())
+        let tasks = match is_openmp() {
+            true => Tasks::new().map(Some),
+            false => Some(None),
+        };
+        let (Some(shadow), Some(channels), Some(blocks), Some(tasks)) =
+            (Shadow::new(), Channels::new(), Blocks::new(), tasks)
         else {
             start_again(&environment);
             os::write_all(
@@ -130,7 +134,7 @@ impl World {
             blocks,
             findings,
             spool,
-            tasks: is_openmp().then(Tasks::new),
+            tasks,
             alone: AtomicBool::new(true),
             dropped: AtomicU64::new(0),
         };

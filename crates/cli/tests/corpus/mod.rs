@@ -431,7 +431,23 @@ pub fn compiles(compiler: &str, arguments: &[&str]) -> bool {
     })
 }
 
-fn deadheat() -> Command {
+/// A compiler with an OpenMP runtime that tells of its tasks, if there is one.
+#[allow(dead_code)]
+pub fn openmp_compiler() -> Option<&'static str> {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("region.c");
+    std::fs::write(&source, "#include <omp.h>\nint main(void) { return 0; }\n").unwrap();
+    let executable = directory.path().join("region");
+    let arguments = ["-xc", "-fopenmp", "-o"].map(str::to_string).into_iter();
+    let paths = [executable, source].map(|path| path.display().to_string());
+    let arguments: Vec<String> = arguments.chain(paths).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut names = ["clang-19", "clang"].into_iter();
+    names.find(|name| compiles(name, &arguments))
+}
+
+/// This command.
+pub fn deadheat() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
     command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
     command

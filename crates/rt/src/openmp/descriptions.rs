@@ -85,13 +85,14 @@ unsafe impl Sync for Descriptions {}
 unsafe impl Send for Descriptions {}
 
 impl Descriptions {
-    pub fn new() -> Descriptions {
-        Descriptions {
-            tasks: os::reserve_or_die(TASKS * size_of::<Description>()) as *mut Description,
+    /// None: the address space is too small or limited.
+    pub fn new() -> Option<Descriptions> {
+        Some(Descriptions {
+            tasks: os::reserve(TASKS * size_of::<Description>())? as *mut Description,
             used: AtomicU32::new(0),
-            steps: os::reserve_or_die(STEPS * 8) as *const AtomicU64,
+            steps: os::reserve(STEPS * 8)? as *const AtomicU64,
             dependences: Depot::new(DEPENDENCES),
-        }
+        })
     }
 
     /// A new entry. The last one serves for all that find no room.

@@ -78,15 +78,16 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    pub fn new() -> Tasks {
-        Tasks {
+    /// None: the address space is too small or limited.
+    pub fn new() -> Option<Tasks> {
+        Some(Tasks {
             structure: Structure::new(),
-            descriptions: Descriptions::new(),
+            descriptions: Descriptions::new()?,
             era: AtomicU32::new(0),
             busy: AtomicU32::new(0),
             seen: AtomicU32::new(0),
             runtime: Default::default(),
-        }
+        })
     }
 
     /// Something was seen.
