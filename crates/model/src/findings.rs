@@ -39,8 +39,8 @@ pub struct Findings {
     pub exhaustive: bool,
     /// Whether the counts of races are exact; otherwise they are lower bounds.
     pub counted: bool,
-    /// Whether orders of semaphores, flags, atomics or readers of a lock, which another schedule could
-    /// have made otherwise, were kept as recorded.
+    /// Whether orders of semaphores, flags, readers of a lock or, with DC, atomics, which another schedule
+    /// could have made otherwise, were kept as recorded.
     pub kept_orders: bool,
     /// How many events were judged, from the first.
     pub judged: u64,

@@ -103,7 +103,7 @@ fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) ->
         n => sentence += &format!("; {} could not be decided ({how})", pairs_of_places(n)),
     }
     if findings.kept_orders {
-        sentence += "; the recorded orders of semaphores, events, atomics and readers' locks were \
+        sentence += "; the recorded orders of semaphores, events and readers' locks were \
                      kept, so races behind them are not excluded";
     }
     sentence

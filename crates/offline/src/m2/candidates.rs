@@ -14,7 +14,7 @@ use super::skeleton::{Builder, Link, Skeleton};
 use crate::threads::locksets::LocksetId;
 use crate::threads::{At, Publish, Slot, ThreadEngine};
 
-/// Accesses of one strand to one location, at one place, of one kind, under the same locks.
+/// Accesses of one strand to one location, at one place, of one kind, plain or atomic, under the same locks.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Whose.
@@ -23,6 +23,7 @@ pub struct Group {
     pub site: Site,
     /// Read or write.
     pub kind: AccessKind,
+    atomic: bool,
     held: LocksetId,
     /// Where in the strand's chain, ascending.
     accesses: Vec<u32>,
@@ -87,8 +88,9 @@ fn meetings<'a>(
     let mut meetings = Vec::new();
     for (index, one) in groups.iter().enumerate() {
         for other in &groups[..index] {
-            let conflict = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
-            if conflict
+            let writes = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
+            if writes
+                && !(one.atomic && other.atomic)
                 && one.strand != other.strand
                 && skeleton.locksets.disjoint(one.held, other.held)
             {
@@ -200,8 +202,8 @@ pub struct Collector {
     known: FxHashMap<(u32, GroupKey), usize>,
 }
 
-/// Strand, place, kind and the locks held.
-type GroupKey = (u32, Site, AccessKind, LocksetId);
+/// Strand, place, kind, whether it is atomic, and the locks held.
+type GroupKey = (u32, Site, AccessKind, bool, LocksetId);
 
 const CANNOT_RACE: u32 = u32::MAX;
 
@@ -235,7 +237,7 @@ impl Collector {
     }
 
     #[inline]
-    fn note(&mut self, at: At, x: Location, kind: AccessKind) {
+    fn note(&mut self, at: At, x: Location, kind: AccessKind, atomic: bool) {
         let place = self.places[x.index()];
         if place == CANNOT_RACE {
             return;
@@ -243,10 +245,17 @@ impl Collector {
         let index = self.builder.last(at.strand).index;
         let held = self.builder.held(at.strand);
         let groups = &mut self.groups[place as usize].1;
-        let key = (at.strand.0, at.site, kind, held);
+        let key = (at.strand.0, at.site, kind, atomic, held);
         let last = groups.iter_mut().rev().take(NEAR);
         for group in last {
-            if (group.strand, group.site, group.kind, group.held) == key {
+            if (
+                group.strand,
+                group.site,
+                group.kind,
+                group.atomic,
+                group.held,
+            ) == key
+            {
                 group.accesses.push(index);
                 return;
             }
@@ -258,6 +267,7 @@ impl Collector {
                 strand: at.strand.0,
                 site: at.site,
                 kind,
+                atomic,
                 held,
                 accesses: vec![index],
             }),
@@ -269,21 +279,28 @@ impl ThreadEngine for Collector {
     #[inline]
     fn read(&mut self, at: At, x: Location) {
         self.builder.read(at, x);
-        self.note(at, x, AccessKind::Read);
+        self.note(at, x, AccessKind::Read, false);
     }
 
     #[inline]
     fn write(&mut self, at: At, x: Location) {
         self.builder.write(at, x);
-        self.note(at, x, AccessKind::Write);
+        self.note(at, x, AccessKind::Write, false);
     }
 
     fn atomic_read(&mut self, at: At, x: Location) {
         self.builder.atomic_read(at, x);
+        self.note(at, x, AccessKind::Read, true);
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
         self.builder.atomic_write(at, x);
+        self.note(at, x, AccessKind::Write, true);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        self.builder.atomic_update(at, x);
+        self.note(at, x, AccessKind::Write, true);
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {

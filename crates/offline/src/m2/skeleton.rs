@@ -395,15 +395,17 @@ impl ThreadEngine for Builder {
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
-        if let Some(x) = self.matters(x)
-            && let Some(last) = self.skeleton.chains[at.strand.index()].events.last_mut()
-            && u64::from(last.number) == at.number
-            && let Step::Read(_, observed) = last.step()
-        {
-            *last = Kept::new(at.number, Step::Update(x, observed));
-            self.written[x as usize] = self.last(at.strand);
-        } else {
-            self.write(at, x);
+        self.write(at, x);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        if let Some(x) = self.matters(x) {
+            let observed = self.written[x as usize];
+            let here = self.push(at, Step::Update(x, observed));
+            if observed != NOTHING && observed.strand != here.strand {
+                self.need(observed, here);
+            }
+            self.written[x as usize] = here;
         }
     }
 

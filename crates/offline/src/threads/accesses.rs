@@ -72,6 +72,14 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
         self.atomic(at, x, AccessKind::Write);
     }
 
+    fn atomic_update(&mut self, at: At, x: Location) {
+        let clock = self.order.clock(at.strand);
+        // What conflicts with the read conflicts with the write.
+        self.history.atomic(clock, at, x, AccessKind::Write);
+        self.order.after_access(at, x, AccessKind::Read);
+        self.order.after_access(at, x, AccessKind::Write);
+    }
+
     #[inline]
     fn acquire(&mut self, at: At, lock: Lock) {
         self.order.acquire(at, lock);

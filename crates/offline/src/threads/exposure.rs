@@ -57,6 +57,8 @@ pub struct Exposed {
     pub exposed: FixedBitSet,
     /// How often these are accessed, about.
     pub accesses: u64,
+    /// Those with atomic accesses.
+    pub atomic: FixedBitSet,
     /// Whether a strand other than the first does something that nobody started.
     pub unforked: bool,
 }
@@ -90,13 +92,14 @@ impl Exposure {
             shared: FixedBitSet::with_capacity(locations),
             exposed: FixedBitSet::with_capacity(locations),
             accesses: 0,
+            atomic: self.atomic,
             unforked: self.unforked,
         };
         for (x, seen) in self.uses.iter().enumerate() {
             // The first strand did not fork all others: nothing comes before them.
             let early = self.roots > 1 && self.accessed.contains(x) && seen.strand != NOBODY;
             let written = seen.accesses & 1 == 1 || early && self.written.contains(x);
-            let atomic = self.atomic.contains(x);
+            let atomic = found.atomic.contains(x);
             if (seen.strand == MANY || early) && written || atomic {
                 found.shared.insert(x);
                 if seen.locks == [NO_LOCK; 2] || early || atomic {
