@@ -232,7 +232,7 @@ impl Serialize for Upto<'_> {
 #[cfg(test)]
 mod tests {
     use deadheat_model::{AccessKind, Event, Execution, Findings, Location, Op, Strand};
-    use deadheat_offline::threads::{dc, hb};
+    use deadheat_offline::threads::{dc, hb, wcp};
     use deadheat_offline::{ENGINES, m2};
 
     use super::*;
@@ -312,6 +312,20 @@ mod tests {
             report
                 .guarantee
                 .contains("1 pair of places that it suspects")
+        );
+    }
+
+    #[test]
+    fn an_engine_that_promises_nothing_says_why() {
+        let trace = trace();
+        let found = Findings {
+            without_promise: Some("this trace stops inside a critical section"),
+            ..Findings::listed(vec![race(1)], true, 2)
+        };
+        assert_eq!(
+            of(&wcp::ENGINE, &trace, found, false).guarantee,
+            "these accesses are unordered by wcp, but this trace stops inside a critical section: none \
+             of these races need be possible; `--engine m2` tells which can happen"
         );
     }
 

@@ -50,6 +50,16 @@ pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bo
             "every race shown can happen, if reads decide control flow alike; {predicts} those of \
              other schedules"
         ),
+        Worth::FirstIsRealOrDeadlock
+            if !none
+                && let Some(why) = findings.without_promise =>
+        {
+            format!(
+                "these accesses are unordered by {engine}, but {why}: none of these races need be \
+                 possible; `--engine {}` tells which can happen",
+                m2::ENGINE.name
+            )
+        }
         Worth::FirstIsRealOrDeadlock if none => {
             format!("no race that {engine} predicts from this schedule; {predicts} more")
         }

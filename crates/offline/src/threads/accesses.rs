@@ -47,6 +47,7 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
     }
 
     fn atomic(&mut self, at: At, x: Location, kind: AccessKind) {
+        self.order.before_access(at, x, kind);
         let clock = self.order.clock(at.strand);
         self.history.atomic(clock, at, x, kind);
         self.order.after_access(at, x, kind);
@@ -73,8 +74,9 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
     }
 
     fn atomic_update(&mut self, at: At, x: Location) {
-        let clock = self.order.clock(at.strand);
         // What conflicts with the read conflicts with the write.
+        self.order.before_access(at, x, AccessKind::Write);
+        let clock = self.order.clock(at.strand);
         self.history.atomic(clock, at, x, AccessKind::Write);
         self.order.after_access(at, x, AccessKind::Read);
         self.order.after_access(at, x, AccessKind::Write);

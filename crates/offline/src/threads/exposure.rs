@@ -47,6 +47,7 @@ pub struct Exposure {
     roots: usize,
     unforked: bool,
     atomic: FixedBitSet,
+    crossed: bool,
 }
 
 /// The locations to look at.
@@ -61,6 +62,10 @@ pub struct Exposed {
     pub atomic: FixedBitSet,
     /// Whether a strand other than the first does something that nobody started.
     pub unforked: bool,
+    /// Whether some strand gives back a lock before one that it took later.
+    pub crossed: bool,
+    /// Whether the trace stops inside a section.
+    pub open: bool,
 }
 
 impl Exposure {
@@ -82,6 +87,7 @@ impl Exposure {
             roots: 0,
             unforked: false,
             atomic: locations(),
+            crossed: false,
         }
     }
 
@@ -94,6 +100,8 @@ impl Exposure {
             accesses: 0,
             atomic: self.atomic,
             unforked: self.unforked,
+            crossed: self.crossed,
+            open: self.held.iter().any(|held| !held.is_empty()),
         };
         for (x, seen) in self.uses.iter().enumerate() {
             // The first strand did not fork all others: nothing comes before them.
@@ -173,6 +181,7 @@ impl ThreadEngine for Exposure {
     fn release(&mut self, at: At, lock: Lock) {
         let held = &mut self.held[at.strand.index()];
         if let Some(place) = held.iter().rposition(|held| u64::from(*held) == lock.0) {
+            self.crossed |= place + 1 < held.len();
             held.remove(place);
         }
         self.owners[lock.index()] = NOBODY;
