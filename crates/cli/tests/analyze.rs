@@ -568,7 +568,7 @@ fn a_pipe_is_the_same_trace_as_the_file() {
     let text: String = lines.collect();
     let file = trace_of(&path, "long.std", &text);
     let dht = path.join("long.dht").display().to_string();
-    let csv = path.join("long.csv").display().to_string();
+    let csv = path.join("long.table.csv").display().to_string();
     assert_eq!(status(&["convert", &file, &dht]), Some(0));
     assert_eq!(status(&["convert", &file, &csv]), Some(0));
     for file in [file, dht, csv] {
@@ -637,7 +637,7 @@ fn a_trace_says_the_same_in_every_format() {
         reports
     };
     let dht = as_dht(&path, FIGURE_1B);
-    let csv = path.join("run.csv");
+    let csv = path.join("run.table.csv");
     let source = deadheat::trace::open(&dht).unwrap();
     deadheat::trace::convert(&source, &csv, |_| {}).unwrap();
     for engine in ["all", "m2", "hb", "eraser", "wcp,shb"] {
