@@ -14,6 +14,9 @@ use crate::spelling::Spelling;
 /// Up to how many events a witness is spelt out in full.
 pub const MAX_SPELT: u64 = 100_000;
 
+/// How many events of witnesses are spelt out in one report: some 30 MB.
+pub const MAX_SPELT_TOGETHER: u64 = 4_000_000;
+
 /// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
 #[derive(Clone, Serialize)]
 pub struct AnalyzeReport {
@@ -95,6 +98,8 @@ pub struct WitnessReport {
     pub witness: Verified<Witness>,
     /// How to spell it.
     pub spelling: Arc<Spelling>,
+    /// Whether it is given event by event.
+    spelt_out: bool,
 }
 
 /// What a trace is called by, and how long it is.
@@ -131,14 +136,14 @@ impl AnalyzeReport {
         seconds: f64,
     ) -> AnalyzeReport {
         let Judgement { races, rest, .. } = judgement;
+        let mut room = MAX_SPELT_TOGETHER;
         let races = races.into_iter().map(|shown| {
             let witness = shown.witness.zip(trace.spelling);
             PredictedReport {
                 pair: pair(&shown.race, trace.names),
                 verified: witness.is_some(),
-                witness: witness.map(|(witness, spelling)| WitnessReport {
-                    witness,
-                    spelling: spelling.clone(),
+                witness: witness.map(|(witness, spelling)| {
+                    WitnessReport::new(witness, spelling.clone(), &mut room)
                 }),
             }
         });
@@ -179,10 +184,23 @@ pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
 }
 
 impl WitnessReport {
-    /// Whether it is given event by event.
-    fn is_spelt_out(&self) -> bool {
-        // A thread whose name another has too could not be named.
-        !self.spelling.names_tell() || self.spelling.length(self.proof()) <= MAX_SPELT
+    /// A witness that is spelt out if it is short, and as long as all that are have room together.
+    pub fn new(
+        witness: Verified<Witness>,
+        spelling: Arc<Spelling>,
+        room: &mut u64,
+    ) -> WitnessReport {
+        let length = spelling.length(witness.proof());
+        let is_short = length <= MAX_SPELT.min(*room);
+        if is_short {
+            *room -= length;
+        }
+        WitnessReport {
+            // A thread whose name another has too could not be named.
+            spelt_out: is_short || !spelling.names_tell(),
+            witness,
+            spelling,
+        }
     }
 
     /// The witness, in short.
@@ -195,7 +213,7 @@ impl Serialize for WitnessReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (witness, spelling) = (self.proof(), &self.spelling);
         let mut map = serializer.serialize_map(None)?;
-        if self.is_spelt_out() {
+        if self.spelt_out {
             let most = usize::try_from(spelling.length(witness)).unwrap_or(usize::MAX);
             map.serialize_entry("witness", &spelling.end(witness, most))?;
         } else {

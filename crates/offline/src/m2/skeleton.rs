@@ -32,6 +32,15 @@ pub const NOTHING: Link = Link {
     index: u32::MAX,
 };
 
+/// An access that may race.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Its position in its strand's chain.
+    pub index: u32,
+    /// How many cuts the chain had before it.
+    pub cuts: u32,
+}
+
 /// A release that never came.
 pub const NEVER: u32 = u32::MAX;
 
@@ -214,6 +223,19 @@ impl Skeleton {
         }
     }
 
+    /// How many of another strand's events come before an access, of which it is known how many cuts the chain had
+    /// before it.
+    #[inline]
+    pub fn need_of(&self, strand: u32, access: Access, other: u32) -> u32 {
+        match access.cuts {
+            0 => 0,
+            cuts => {
+                let row = (cuts as usize - 1) * self.chains.len();
+                self.chains[strand as usize].cuts[row + other as usize]
+            }
+        }
+    }
+
     /// The locks that a strand holds after its first `length` events.
     pub fn held(&self, strand: u32, length: u32) -> LocksetId {
         let held = &self.chains[strand as usize].held;
@@ -316,6 +338,18 @@ impl Builder {
         Link {
             strand: strand.0,
             index: self.skeleton.len(strand.0) - 1,
+        }
+    }
+
+    /// The strand's last event, as an access.
+    pub fn last_access(&self, strand: Strand) -> Access {
+        let chain = &self.skeleton.chains[strand.index()];
+        let index = chain.events.len() as u32 - 1;
+        // What it needs itself does not count.
+        let own = chain.lengths.last() == Some(&(index + 1));
+        Access {
+            index,
+            cuts: chain.lengths.len() as u32 - u32::from(own),
         }
     }
 
