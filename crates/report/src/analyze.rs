@@ -46,6 +46,9 @@ pub struct AnalyzeReport {
     /// What the races are worth.
     #[serde(skip)]
     pub worth: Worth,
+    /// Whether `races` are all that the engine's order or search can show.
+    #[serde(skip)]
+    pub all_listed: bool,
 }
 
 /// Two accesses.
@@ -161,6 +164,7 @@ impl AnalyzeReport {
             seconds,
             damage: None,
             worth: engine.worth,
+            all_listed: rest.all_listed,
         };
         report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);
         report
@@ -300,6 +304,7 @@ mod tests {
         let undecided = Findings {
             undecided: vec![race(3)],
             counted: true,
+            all_listed: true,
             ..Findings::default()
         };
         let report = of(&m2::ENGINE, &trace, undecided.clone(), false);
@@ -325,6 +330,13 @@ mod tests {
         let report = of(&m2::ENGINE, &trace, kept, false);
         assert!(report.guarantee.contains("could not be decided"));
         assert!(report.guarantee.contains("orders of semaphores"));
+        let cut = Findings {
+            all_listed: false,
+            ..undecided.clone()
+        };
+        let report = of(&m2::ENGINE, &trace, cut, false);
+        assert!(report.guarantee.contains("could not be decided"));
+        assert!(report.guarantee.contains("not all pairs were tried"));
         let report = of(&dc::ENGINE, &trace, undecided, false);
         assert!(
             report
@@ -344,6 +356,28 @@ mod tests {
             of(&wcp::ENGINE, &trace, found, false).guarantee,
             "these accesses are unordered by wcp, but this trace stops inside a critical section: none \
              of these races need be possible; `--engine m2` tells which can happen"
+        );
+    }
+
+    #[test]
+    fn a_list_that_was_cut_is_not_called_all() {
+        let trace = trace();
+        let text = |all_listed| {
+            let races = Findings::listed(vec![race(1), race(2)], all_listed, 2);
+            of(&hb::ENGINE, &trace, races, false).text("run.std", 1)
+        };
+        let all = text(true);
+        assert!(all.contains("--json lists all\n"), "{all}");
+        assert!(!all.contains("there are more"), "{all}");
+        let cut = text(false);
+        assert!(!cut.contains("lists all"), "{cut}");
+        assert!(
+            cut.contains("--json lists these, and there are more that were not kept"),
+            "{cut}"
+        );
+        assert!(
+            cut.contains("; there are more pairs than were compared and kept\n"),
+            "{cut}"
         );
     }
 

@@ -215,6 +215,14 @@ impl Source {
         }
     }
 
+    /// The line of a text in which an event is, by its number from 1.
+    pub fn line_of(&self, number: u64) -> Option<u64> {
+        match &self.kind {
+            Kind::Dht(_) => None,
+            Kind::Text(text) => text.reader().ok()?.line_of(number).ok()?,
+        }
+    }
+
     /// The whole trace.
     pub fn read_all(&self) -> Result<Execution, TraceError> {
         match &self.kind {

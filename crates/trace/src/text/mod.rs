@@ -47,6 +47,8 @@ pub struct TextReader<R> {
     lines: Lines<R>,
     /// The number of the line that comes next.
     line: u64,
+    /// The number of the line in which the last event began.
+    last_event: u64,
     builder: Builder,
 }
 
@@ -57,6 +59,7 @@ impl<R: Read> TextReader<R> {
             format,
             lines: Lines::new(reader),
             line: 1,
+            last_event: 0,
             builder: Builder::default(),
         }
     }
@@ -69,7 +72,7 @@ impl<R: Read> TextReader<R> {
     ) -> Result<ControlFlow<B>, TraceError> {
         let mut window = Vec::with_capacity(WINDOW);
         loop {
-            let more = self.fill(&mut window)?;
+            let more = self.fill(&mut window, WINDOW)?;
             if !window.is_empty()
                 && let ControlFlow::Break(value) =
                     each(&window, &self.builder.names, self.lines.read)
@@ -87,10 +90,25 @@ impl<R: Read> TextReader<R> {
         self.builder.names
     }
 
-    /// Fills a window; says whether there may be more.
-    fn fill(&mut self, window: &mut Vec<Event>) -> Result<bool, TraceError> {
+    /// The line in which an event begins, by its number from 1; none if there are not so many.
+    pub fn line_of(mut self, number: u64) -> Result<Option<u64>, TraceError> {
+        let mut window = Vec::new();
+        let mut left = number;
+        while left > 0 {
+            let most = usize::try_from(left).map_or(WINDOW, |left| left.min(WINDOW));
+            let more = self.fill(&mut window, most)?;
+            left -= window.len() as u64;
+            if !more && left > 0 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.last_event))
+    }
+
+    /// Fills a window with so many events; says whether there may be more.
+    fn fill(&mut self, window: &mut Vec<Event>, most: usize) -> Result<bool, TraceError> {
         window.clear();
-        while window.len() < WINDOW {
+        while window.len() < most {
             // A quoted field of a table goes on behind a line end.
             let (mut quotes, mut line_ends) = (0, 0);
             let line = match self.format {
@@ -127,7 +145,11 @@ impl<R: Read> TextReader<R> {
                 None => Ok(None),
             });
             match event {
-                Ok(event) => window.extend(event),
+                Ok(Some(event)) => {
+                    self.last_event = self.line;
+                    window.push(event);
+                }
+                Ok(None) => {}
                 Err(problem) => return Err(at_line(self.line, problem, text)),
             }
             self.line += line_ends.max(1);
