@@ -8,10 +8,12 @@ SOAK ?= 21000
 SOAK_TASKS ?= 100000
 # How many random traces: for M2 against brute force, the orders against their definitions, the checker.
 SOAK_TRACES ?= 100000
+# How many random OpenMP programs.
+SOAK_OPENMP ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench bench-native compilers corpus corpus-variants programs clean
+.PHONY: demo test loom soak bench bench-native bench-openmp compilers corpus corpus-variants programs clean
 
 ## Builds in release mode and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -60,6 +62,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --test schedules --test general_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 
 ## Measures, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
@@ -69,11 +72,16 @@ bench:
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
-	bench/native/measure.py target/release/deadheat
+	bench/native/measure.py target/release/deadheat bench/native
 
-## Every program of tests/native/, ten times, with every compiler there is.
+## The same for OpenMP kernels, beside ThreadSanitizer with Archer.
+bench-openmp: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli
+	bench/native/measure.py target/release/deadheat bench/openmp
+
+## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is.
 corpus: compilers
-	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native -- --nocapture
+	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp -- --nocapture
 
 ## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed
 ## (apt install libjemalloc2 libtcmalloc-minimal4), a stack of 1 GB.

@@ -1,26 +1,29 @@
 #!/usr/bin/env python3
-"""Builds every kernel four ways, runs each a few times in turn, prints time and peak memory as ratios to the
-uninstrumented program.   measure.py DEADHEAT [KERNEL…]"""
-import math, os, subprocess, sys, tempfile
+"""Builds every kernel of a directory four ways, runs each a few times in turn, prints time and peak memory as ratios to
+the uninstrumented program.   measure.py DEADHEAT DIRECTORY [KERNEL…]
+In the directory `openmp` the peer is ThreadSanitizer with Archer, and teams have two threads."""
+import glob, math, os, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 deadheat = os.path.abspath(sys.argv[1])
+directory = os.path.abspath(sys.argv[2])
+openmp = os.path.basename(directory) == "openmp"
 clang = next((c for c in ("clang-19", "clang") if subprocess.run(["which", c], capture_output=True).returncode == 0), None)
 if clang is None:
     sys.exit("install clang-19 (apt install clang-19 libclang-rt-19-dev)")
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 WAYS = ["plain", "hooks", "deadheat", "tsan"]
-FLAGS = ["-O2", "-g", "-pthread"]
+FLAGS = ["-O2", "-g", "-fopenmp" if openmp else "-pthread"]
 
 
 def build(kernel, room):
-    source = os.path.join(here, kernel + ".c")
+    source = os.path.join(directory, kernel + ".c")
     program = {way: os.path.join(room, f"{kernel}-{way}") for way in WAYS}
     run = lambda *command: subprocess.run(command, check=True)
     run(clang, *FLAGS, source, "-o", program["plain"])
     run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
     run(clang, "-O2", "-c", os.path.join(here, "hooks.c"), "-o", os.path.join(room, "hooks.o"))
-    run(clang, "-pthread", program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-o", program["hooks"])
+    run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-o", program["hooks"])
     run(deadheat, "cc", "--with=" + clang, *FLAGS, source, "-o", program["deadheat"])
     run(clang, *FLAGS, "-fsanitize=thread", source, "-o", program["tsan"])
     return program
@@ -30,9 +33,15 @@ def measure(way, program, room):
     """Seconds and kilobytes of one run, or None if it failed."""
     command = [program]
     environment = dict(os.environ)
+    if openmp:
+        environment["OMP_NUM_THREADS"] = "2"
     if way == "tsan":  # it may not start where mappings are randomised much
         command = ["setarch", "-R", program]
         environment["TSAN_OPTIONS"] = "symbolize=0"
+        if openmp:
+            archer = glob.glob("/usr/lib/llvm-*/lib/libarcher.so")
+            environment["TSAN_OPTIONS"] += " ignore_noninstrumented_modules=1"
+            environment["OMP_TOOL_LIBRARIES"] = archer[-1] if archer else ""
     if way == "deadheat":
         report = os.path.join(room, "findings")
         if os.path.exists(report):
@@ -54,13 +63,13 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-kernels = sys.argv[2:] or sorted(name[:-2] for name in os.listdir(here) if name.endswith(".c") and name not in ("hooks.c", "launch.c"))
+kernels = sys.argv[3:] or sorted(name[:-2] for name in os.listdir(directory) if name.endswith(".c") and name not in ("hooks.c", "launch.c"))
 rows = {}
 with tempfile.TemporaryDirectory() as room:
     subprocess.run([clang, "-O1", os.path.join(here, "launch.c"), "-o", os.path.join(room, "launch")], check=True)
     print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory")
     for kernel in kernels:
-        group = open(os.path.join(here, kernel + ".c")).readline().split()[1].rstrip(":")
+        group = open(os.path.join(directory, kernel + ".c")).readline().split()[1].rstrip(":")
         programs = build(kernel, room)
         best = {}
         for _ in range(ROUNDS):  # in turn: a slow moment of the machine hits all
@@ -75,7 +84,7 @@ with tempfile.TemporaryDirectory() as room:
         time_, memory = rows[kernel][1:]
         print(f"{kernel:18} {best['plain'][0]:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)}        | "
               f"{best['plain'][1] / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}", flush=True)
-for group in ("kind", "hard"):
+for group in ("kind", "tasks", "loops", "hard"):
     both = [r for g, *r in rows.values() if g == group and None not in r[0]]
     if both:
         times = [mean([r[0][i] for r in both]) for i in range(4)]

@@ -1,315 +1,35 @@
-//! The programs in `tests/native/`: each is built by `deadheat cc` or `deadheat c++`, with clang and with gcc, and run by
-//! `deadheat run`; verdict, racing lines and variable must be what the program's first lines say.
-//!
-//! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
-//! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
-//! is run under (`env LD_PRELOAD=libjemalloc.so.2`). A compiler that is not there is counted as skipped, with what to install.
+//! The programs in `tests/native/`, with clang and with gcc. A compiler that is not there is counted as skipped, with
+//! what to install. [`corpus`] says what can be chosen.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+mod corpus;
 
-use serde_json::Value;
+use corpus::{Corpus, compiles};
 
-/// A program of the corpus and what it says of itself.
-struct Program {
-    path: PathBuf,
-    races: Vec<Expected>,
-    options: Vec<String>,
-    compiler: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Expected {
-    variable: String,
-    lines: [u64; 2],
-}
-
-impl Program {
-    fn read(path: PathBuf) -> Program {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let name = path.display().to_string();
-        let mut program = Program {
-            path,
-            races: Vec::new(),
-            options: Vec::new(),
-            compiler: None,
-        };
-        let mut is_clean = false;
-        for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
-            if line == "expect: no race" {
-                is_clean = true;
-            } else if let Some(race) = line.strip_prefix("expect: race on ") {
-                let (variable, lines) = race
-                    .rsplit_once(", lines ")
-                    .unwrap_or_else(|| panic!("{name}: {line}"));
-                let (first, second) = lines
-                    .split_once(" and ")
-                    .unwrap_or_else(|| panic!("{name}: {line}"));
-                let mut lines = [first, second].map(|line| line.parse().unwrap());
-                lines.sort();
-                program.races.push(Expected {
-                    variable: variable.to_string(),
-                    lines,
-                });
-            } else if let Some(options) = line.strip_prefix("options: ") {
-                program.options = options.split_whitespace().map(str::to_string).collect();
-            } else if let Some(compiler) = line.strip_prefix("compiler: ") {
-                program.compiler = Some(compiler.to_string());
-            }
-        }
-        assert!(
-            is_clean == program.races.is_empty(),
-            "{name} says what to expect, and only one thing"
-        );
-        program
-    }
-
-    fn name(&self) -> String {
-        self.path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned()
-    }
-
-    fn is_cxx(&self) -> bool {
-        self.path.extension().is_some_and(|ending| ending == "cpp")
-    }
-
-    /// What is wrong with this program when built with a compiler and run some times; nothing, if all is well.
-    fn try_it(&self, compiler: &str, directory: &Path, runs: usize) -> Result<(), String> {
-        let executable = directory.join(format!("{}-{compiler}", self.name()));
-        let mut build = deadheat();
-        build
-            .arg(if self.is_cxx() { "c++" } else { "cc" })
-            .arg(format!("--with={compiler}"));
-        build
-            .args([
-                "-O1",
-                "-Wall",
-                "-Wextra",
-                "-Wno-unused-parameter",
-                "-pthread",
-            ])
-            .args(&self.options)
-            .args(words("DEADHEAT_CORPUS_OPTIONS"));
-        build.arg(&self.path).arg("-o").arg(&executable);
-        let built = build.output().unwrap();
-        let said = String::from_utf8_lossy(&built.stderr).into_owned();
-        if !built.status.success() || !said.is_empty() {
-            return Err(format!("building it: {} {said}", built.status));
-        }
-        for run in 1..=runs {
-            self.run(&executable)
-                .map_err(|what| format!("run {run}: {what}"))?;
-        }
-        std::fs::remove_file(&executable).unwrap();
-        Ok(())
-    }
-
-    fn run(&self, executable: &Path) -> Result<(), String> {
-        let json = PathBuf::from(format!("{}.json", executable.display()));
-        let mut run = deadheat();
-        run.args(["run", "--json"])
-            .arg(&json)
-            .arg("--")
-            .args(words("DEADHEAT_CORPUS_UNDER"))
-            .arg(executable);
-        run.stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null());
-        let mut child = run.spawn().unwrap();
-        let start = Instant::now();
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if start.elapsed() > Duration::from_secs(60) => {
-                    child.kill().unwrap();
-                    return Err("it has not ended within a minute".to_string());
-                }
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        };
-        let expected = if self.races.is_empty() { 0 } else { 66 };
-        let report = std::fs::read_to_string(&json).unwrap_or_default();
-        let report: Value = serde_json::from_str(&report)
-            .map_err(|error| format!("{status}, no report: {error}"))?;
-        let found: Vec<Expected> = report["races"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|race| self.found(race))
-            .collect();
-        let right = |race: &Expected| self.races.iter().any(|expected| expected.fits(race));
-        let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
-        if !found.iter().all(right) || !self.races.iter().all(is_found) {
-            return Err(format!("expected {:?}, found {found:?}", self.races));
-        }
-        match status.code() == Some(expected) {
-            true => Ok(()),
-            false => Err(format!("{status}, expected {expected}")),
-        }
-    }
-
-    /// What a report says of one race: the variable, and the line of the innermost frames in this file.
-    fn found(&self, race: &Value) -> Expected {
-        let line = |access: &Value| {
-            let stack = access["stack"].as_array().unwrap();
-            let mut own = stack.iter().filter(|frame| {
-                let file = frame["file"].as_str().unwrap_or_default();
-                file.ends_with(&format!("/{}", self.name())) || file == self.name()
-            });
-            own.next()
-                .and_then(|frame| frame["line"].as_u64())
-                .unwrap_or(0)
-        };
-        let mut lines = [line(&race["first"]), line(&race["second"])];
-        lines.sort();
-        Expected {
-            variable: race["variable"].as_str().unwrap().to_string(),
-            lines,
-        }
-    }
-}
-
-impl Expected {
-    /// An expected variable with an offset must have it; one without may.
-    fn fits(&self, found: &Expected) -> bool {
-        let without_offset = found.variable.split('+').next().unwrap();
-        let same = self.variable == "*"
-            || self.variable == found.variable
-            || self.variable == without_offset;
-        same && self.lines == found.lines
-    }
-}
-
-fn deadheat() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
-    command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
-    command
-}
-
-/// The words in a variable of the environment.
-fn words(variable: &str) -> Vec<String> {
-    let text = std::env::var(variable).unwrap_or_default();
-    text.split_whitespace().map(str::to_string).collect()
-}
-
-fn corpus() -> Vec<Program> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/native")
-        .canonicalize()
-        .unwrap();
-    let files = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let sources = files.filter(|path| {
-        path.extension()
-            .is_some_and(|ending| ending == "c" || ending == "cpp")
-    });
-    let mut programs: Vec<Program> = sources.map(Program::read).collect();
-    programs.sort_by_key(Program::name);
-    programs
-}
-
-/// The compilers that are here, and a hint for each family that is not.
-fn compilers() -> (Vec<&'static str>, Vec<&'static str>) {
-    let is_there = |name: &str| {
-        ["cc", "c++"].iter().all(|language| {
-            let mut command = deadheat();
-            command
-                .arg(language)
-                .arg(format!("--with={name}"))
-                .arg("--version");
-            command.output().is_ok_and(|output| output.status.success())
-        })
-    };
-    let families = [("clang-19", "clang", "clang-19"), ("gcc", "gcc", "gcc g++")];
-    let mut there = Vec::new();
-    let mut hints = Vec::new();
-    for (best, other, package) in families {
-        match [best, other].into_iter().find(|name| is_there(name)) {
-            Some(name) => there.push(name),
-            None => hints.push(package),
-        }
-    }
-    (there, hints)
+fn native() -> Corpus {
+    Corpus::read("native", &["-pthread"])
 }
 
 #[test]
 fn the_corpus_is_large_and_balanced() {
-    let programs = corpus();
-    let racy = programs
-        .iter()
-        .filter(|program| !program.races.is_empty())
-        .count();
-    assert!(programs.len() >= 120, "{}", programs.len());
-    assert!(
-        racy * 5 >= programs.len() * 2 && racy * 5 <= programs.len() * 3,
-        "{racy} of {}",
-        programs.len()
-    );
+    native().assert_large_and_balanced(120);
 }
 
 #[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
-    let runs: usize = std::env::var("DEADHEAT_CORPUS_RUNS").map_or(1, |text| text.parse().unwrap());
-    let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
-    let programs: Vec<Program> = corpus()
-        .into_iter()
-        .filter(|program| program.name().contains(&only))
-        .collect();
-    let (there, hints) = compilers();
-    for hint in &hints {
-        println!(
-            "skipped {} programs: install {hint} (`apt install {hint}`)",
-            programs.len()
-        );
-    }
-    let mut work: Vec<(&Program, &str)> = Vec::new();
-    for program in &programs {
-        for compiler in &there {
-            let family = if compiler.starts_with("clang") {
-                "clang"
-            } else {
-                "gcc"
-            };
-            if program
-                .compiler
-                .as_deref()
-                .is_none_or(|only| only == family)
-            {
-                work.push((program, compiler));
-            }
+    let corpus = native();
+    let families = [("clang-19", "clang", "clang-19"), ("gcc", "gcc", "gcc g++")];
+    let mut compilers = Vec::new();
+    for (best, other, package) in families {
+        match [best, other]
+            .into_iter()
+            .find(|name| compiles(name, &["--version"]))
+        {
+            Some(name) => compilers.push(name),
+            None => println!(
+                "skipped {} programs: install {package} (`apt install {package}`)",
+                corpus.programs.len()
+            ),
         }
     }
-    let directory = tempfile::tempdir().unwrap();
-    let next = AtomicUsize::new(0);
-    let wrong = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((program, compiler)) = work.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    if let Err(what) = program.try_it(compiler, directory.path(), runs) {
-                        wrong
-                            .lock()
-                            .unwrap()
-                            .push(format!("{} ({compiler}): {what}", program.name()));
-                    }
-                }
-            });
-        }
-    });
-    let mut wrong = wrong.into_inner().unwrap();
-    wrong.sort();
-    println!(
-        "{} programs and compilers, {runs} runs each, {} wrong",
-        work.len(),
-        wrong.len()
-    );
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    corpus.assert_verdicts(&compilers);
 }

@@ -19,6 +19,8 @@ pub struct Arguments {
     pub without_runtime: bool,
     /// Linked with nothing loaded at run time (`-static`, `-static-pie`): the option.
     pub is_static: Option<&'static str>,
+    /// With OpenMP.
+    pub openmp: bool,
     /// For a 32-bit machine.
     pub is_32_bit: bool,
     /// Says something about debug information.
@@ -185,6 +187,8 @@ impl Arguments {
                 "-static" | "--static" => found.is_static = Some("-static"),
                 "-static-pie" => found.is_static = Some("-static-pie"),
                 "-m32" | "-mx32" | "-m16" => found.is_32_bit = true,
+                "-fopenmp" => found.openmp = true,
+                "-fno-openmp" => found.openmp = false,
                 "-" => {
                     inputs += found.note_input(Path::new("-"), language.as_deref(), &mut headers)
                 }

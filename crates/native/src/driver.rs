@@ -51,6 +51,12 @@ pub enum CompileError {
     /// Another sanitizer.
     #[error("-fsanitize={0} and deadheat cannot be in one program: build twice, once with each")]
     OtherSanitizer(&'static str),
+    /// OpenMP by gcc.
+    #[error(
+        "gcc's OpenMP runtime does not tell of its tasks: build OpenMP programs with clang (apt install clang-19 \
+         libomp-19-dev, and --with=clang-19 as the first argument, or DEADHEAT_CC=clang-19)"
+    )]
+    OpenMpOfGcc,
     /// Not a 64-bit program.
     #[error("only 64-bit programs can be checked: leave -m32 out")]
     NotSixtyFourBits,
@@ -124,6 +130,9 @@ fn with_checking(
         if let Some(other) = asked.other_sanitizer {
             return Err(CompileError::OtherSanitizer(other));
         }
+        if asked.openmp && compiler.family == Family::Gcc {
+            return Err(CompileError::OpenMpOfGcc);
+        }
         if asked.is_32_bit {
             return Err(CompileError::NotSixtyFourBits);
         }
@@ -156,6 +165,15 @@ fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsStri
             options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
             // A read says which write it saw, which a recording must have, also when a write follows.
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
+            // Accesses that are moved out of loops or merged with others lose their lines.
+            for option in [
+                "-disable-licm-promotion",
+                "-sink-common-insts=false",
+                "-hoist-common-insts=false",
+                "-enable-tail-merge=false",
+            ] {
+                options.extend(["-mllvm", option].map(OsString::from));
+            }
         }
         (Family::Gcc, false) => options.push("-fsanitize=thread".into()),
         (Family::Gcc, true) => {
@@ -259,5 +277,9 @@ mod tests {
         assert!(error("-static a.o").contains("leave -static out"));
         assert!(error("-fsanitize=address a.c").contains("build twice"));
         assert!(error("-m32 -c a.c").contains("64-bit"));
+        let openmp = line(Family::Gcc, "-fopenmp a.c").unwrap_err().to_string();
+        assert!(openmp.contains("clang"), "{openmp}");
+        assert!(line(Family::Gcc, "-fopenmp -fno-openmp a.c").is_ok());
+        assert!(line(Family::Gcc, "-fopenmp --version").is_ok());
     }
 }

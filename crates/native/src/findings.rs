@@ -134,6 +134,39 @@ pub struct Access {
     /// What was held.
     #[serde(default)]
     pub locks: Vec<Lock>,
+    /// In a program of OpenMP: the task that made it, and who created that, outwards.
+    #[serde(default)]
+    pub tasks: Vec<Task>,
+}
+
+/// A task of OpenMP, or what counts as one.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Task {
+    /// `explicit`, `implicit`, `iterations`, `section`, `single`, `region` or `thread`.
+    pub kind: String,
+    /// The same for the same task.
+    pub id: u64,
+    /// The thread's number in its team, or the first iteration.
+    #[serde(default)]
+    pub number: u64,
+    /// How many iterations.
+    #[serde(default)]
+    pub iterations: u64,
+    /// Where the construct stands.
+    #[serde(default)]
+    pub stack: Vec<u64>,
+    /// What it depends on.
+    #[serde(default)]
+    pub depends: Vec<Depend>,
+}
+
+/// A dependence of a task.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Depend {
+    /// What it names.
+    pub address: u64,
+    /// How: 1 `in`, 2 `out`, 3 `inout`, 4 `mutexinoutset`, 8 `inoutset`.
+    pub kind: u64,
 }
 
 /// A lock that was held.
@@ -201,6 +234,25 @@ pub struct End {
     /// Races that were counted but not written.
     #[serde(default)]
     pub unreported: u64,
+    /// In a program of OpenMP.
+    pub openmp: Option<OpenMp>,
+}
+
+/// What a run of OpenMP had that its verdict speaks of.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct OpenMp {
+    /// Explicit and implicit tasks, iterations handed out, regions.
+    pub tasks: u64,
+    /// Critical sections or locks.
+    pub locks: bool,
+    /// Loops with a static schedule.
+    pub static_loops: bool,
+    /// Code that asks for the number of its thread.
+    pub thread_numbers: bool,
+    /// Order by atomic variables or locks of threads.
+    pub messages: bool,
+    /// A team of one thread.
+    pub team_of_one: bool,
 }
 
 impl Findings {

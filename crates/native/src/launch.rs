@@ -64,6 +64,13 @@ impl Outcome {
     }
 }
 
+/// How many threads OpenMP's teams have at least, unless the user says otherwise.
+const FEW: usize = 4;
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// The program, for the handler; 0 while there is none.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 /// A signal that came before the program ran; 0 if none did.
@@ -86,6 +93,10 @@ pub fn launch(
         .args(&launch.arguments)
         .env("DEADHEAT_REPORT", &path)
         .env("DEADHEAT_MODE", "check");
+    if std::env::var_os("OMP_NUM_THREADS").is_none() && cores() < FEW {
+        // With one thread a team has nothing to race with.
+        command.env("OMP_NUM_THREADS", FEW.to_string());
+    }
     command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
     let start = |error| LaunchError::Start {
         program: launch.program.to_string_lossy().into_owned(),

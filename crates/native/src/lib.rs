@@ -18,11 +18,12 @@ mod toolchain;
 
 pub use driver::{CompileError, Language, compile, wrap};
 pub use findings::{
-    Access, End, Findings, FindingsError, Lock, Memory, Process, Race, Thread, findings_files,
+    Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, Task,
+    Thread, findings_files,
 };
 pub use launch::{Launch, LaunchError, Outcome, launch};
 pub use runtime::{Runtime, RuntimeError};
 pub use suppressions::{SuppressionError, Suppressions};
-pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, Place, Survey};
+pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
 pub use symbols::{Frame, Symbols};
 pub use toolchain::{Compiler, Family, NoCompiler};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::findings::{Access, Findings, Memory, Process, Race};
+use crate::findings::{Access, Depend, Findings, Memory, OpenMp, Process, Race, Task};
 use crate::suppressions::Suppressions;
 use crate::symbols::{Frame, Symbols};
 
@@ -30,6 +30,8 @@ pub struct Survey {
     pub processes: u64,
     /// Threads in all processes.
     pub threads: u64,
+    /// What there was of OpenMP.
+    pub openmp: Option<OpenMp>,
     symbols: Symbols,
     /// The race of each pair of lines; none if it is suppressed.
     known: FxHashMap<[String; 2], Option<usize>>,
@@ -94,6 +96,25 @@ pub struct NativeAccess {
     pub stack: Vec<Rc<Frame>>,
     /// What was held.
     pub locks: Vec<HeldLock>,
+    /// In a program of OpenMP: the task that made it, and who created that, outwards.
+    pub tasks: Vec<NativeTask>,
+}
+
+/// A task of OpenMP, or what counts as one.
+#[derive(Clone, Debug)]
+pub struct NativeTask {
+    /// `explicit`, `implicit`, `iterations`, `section`, `single`, `region` or `thread`.
+    pub kind: String,
+    /// The same for the same task.
+    pub id: u64,
+    /// The thread's number in its team, or the first iteration.
+    pub number: u64,
+    /// How many iterations.
+    pub iterations: u64,
+    /// Where the construct stands; innermost first.
+    pub stack: Vec<Rc<Frame>>,
+    /// The clause, such as `depend(in: x)`, for each dependence.
+    pub depends: Vec<String>,
 }
 
 /// A lock that was held.
@@ -154,6 +175,7 @@ impl Survey {
                 Some(end) => {
                     survey.unreported += end.unreported;
                     survey.dropped += end.dropped;
+                    survey.openmp = survey.openmp.or(end.openmp);
                 }
                 None => survey.killed += 1,
             }
@@ -272,6 +294,43 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
         size: access.size,
         stack: symbols.stack(process, &access.stack),
         locks,
+        tasks: access
+            .tasks
+            .iter()
+            .map(|found| task(symbols, process, found))
+            .collect(),
+    }
+}
+
+fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> NativeTask {
+    let depend = |symbols: &mut Symbols, depend: &Depend| {
+        let kind = match depend.kind & 0x7f {
+            1 => "in",
+            2 => "out",
+            4 => "mutexinoutset",
+            8 => "inoutset",
+            _ => "inout",
+        };
+        let variable = match depend.kind & 0x80 != 0 {
+            true => "omp_all_memory".to_string(),
+            false => symbols
+                .global(process, depend.address)
+                .unwrap_or_else(|| format!("{:#x}", depend.address)),
+        };
+        format!("depend({kind}: {variable})")
+    };
+    NativeTask {
+        kind: task.kind.clone(),
+        id: task.id,
+        number: task.number,
+        iterations: task.iterations,
+        stack: symbols.stack(process, &task.stack),
+        depends: task
+            .depends
+            .iter()
+            .rev()
+            .map(|found| depend(symbols, found))
+            .collect(),
     }
 }
 

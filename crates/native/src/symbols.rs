@@ -172,6 +172,13 @@ impl ModuleSymbols {
         if frames.is_empty() {
             frames.push(bare());
         }
+        if let Some(innermost) = frames.first_mut().filter(|frame| frame.line.is_none())
+            && let Some(place) = nearby(code, address)
+        {
+            innermost.file = place.0;
+            innermost.line = place.1;
+            innermost.column = None;
+        }
         if let Some(last) = frames.last_mut().filter(|last| last.function.is_none()) {
             last.function = code.find_symbol(address).map(demangled);
         }
@@ -186,6 +193,25 @@ impl ModuleSymbols {
         let offset = address - start;
         (offset < *size).then(|| (name.clone(), offset))
     }
+}
+
+/// How far back a line is looked for.
+const NEARBY: u64 = 256;
+
+/// The line of the nearest earlier code of the same function that has one: optimisers leave none to what they have moved
+/// or merged.
+fn nearby(code: &Loader, address: u64) -> Option<(Option<String>, Option<u32>)> {
+    let function = code.find_symbol(address)?;
+    let before = (1..NEARBY).map_while(|back| {
+        let earlier = address.checked_sub(back)?;
+        (code.find_symbol(earlier) == Some(function)).then_some(earlier)
+    });
+    before
+        .filter_map(|earlier| code.find_location(earlier).ok().flatten())
+        .find_map(|place| {
+            let line = place.line.filter(|&line| line > 0)?;
+            Some((place.file.map(shown_path), Some(line)))
+        })
 }
 
 /// The variables in a file's symbol tables, by address.

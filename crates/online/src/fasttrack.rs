@@ -10,6 +10,9 @@
 //! later races with the new access too. What is left is one record a word for data that one thread
 //! works on, and one a thread for data that many read.
 //!
+//! What *happens before* means is an [`Order`]'s to say: clocks for threads; where a program is of tasks that locks
+//! keep apart, the order of tasks and the sets of locks.
+//!
 //! Guarantee: until a byte's first race, a race is found at an access exactly if the simple model has one
 //! there. After it, the raced record is forgotten where the new access stands for it.
 //! Cost: one pass over the history. Nothing is allocated: the new history is written into the caller's room.
@@ -150,21 +153,46 @@ pub enum Step {
     Changed(usize),
 }
 
-/// The history after an access by the thread with this clock, written into `next`, which must have room
-/// for one record more than the history. `race` is told of every record that races with the access.
-///
-/// The clock says how much of every other thread happens before the access. What the access's own slot has
-/// done all happens before it, whatever the clock says.
+/// What orders accesses, and what else keeps them apart.
+pub trait Order {
+    /// Whether an earlier access comes before the new one.
+    fn precedes(&mut self, earlier: &Record, access: &Record) -> bool;
+
+    /// Whether two accesses that nothing orders can never meet, because both hold a lock.
+    fn excludes(&mut self, _earlier: &Record, _access: &Record) -> bool {
+        false
+    }
+
+    /// Whether whoever is not kept from the second access by a lock is not kept from the first either.
+    fn is_as_exposed(&mut self, _first: &Record, _second: &Record) -> bool {
+        true
+    }
+}
+
+/// What happens before an access by a thread with this clock. What the access's own slot has done all happens before
+/// it, whatever the clock says.
+impl Order for &Clock {
+    #[inline]
+    fn precedes(&mut self, earlier: &Record, access: &Record) -> bool {
+        earlier.slot() == access.slot() || earlier.time() <= self.get(earlier.slot())
+    }
+}
+
+/// The history after an access, written into `next`, which must have room for one record more than the history. `race`
+/// is told of every record that races with the access.
 #[inline]
 pub fn step(
     history: &[Record],
     access: Record,
-    clock: &Clock,
+    mut order: impl Order,
     next: &mut [Record],
     mut race: impl FnMut(&Record),
 ) -> Step {
-    let told =
-        |record: &&Record| (record.what ^ access.what) & EPOCH == 0 && record.covers(&access);
+    let told = |record: &&Record| {
+        (record.what ^ access.what) & EPOCH == 0
+            && record.covers(&access)
+            && order.is_as_exposed(record, &access)
+    };
     let told = history
         .iter()
         .filter(told)
@@ -178,14 +206,12 @@ pub fn step(
         let common = record.mask() & new.mask();
         let mut rest = *record;
         if common != 0 {
-            let mine = record.slot() == new.slot();
-            let ordered = mine || record.time() <= clock.get(record.slot());
-            if !ordered && record.conflicts(&new) {
+            let ordered = order.precedes(record, &new);
+            let races = !ordered && record.conflicts(&new) && !order.excludes(record, &new);
+            if races {
                 race(record);
-                if new.covers(record) {
-                    rest = record.without(common);
-                }
-            } else if ordered && new.covers(record) {
+            }
+            if (races || ordered) && new.covers(record) && order.is_as_exposed(&new, record) {
                 rest = record.without(common);
             }
         }
@@ -200,8 +226,16 @@ pub fn step(
     }
     next[0] = new;
     sort(&mut next[1..length]);
-    next[length - 1].what |= LAST;
+    end(&mut next[..length]);
     Step::Changed(length)
+}
+
+/// Makes a history of these records, of which some may have been in the midst of another.
+pub fn end(history: &mut [Record]) {
+    if let Some((last, rest)) = history.split_last_mut() {
+        rest.iter_mut().for_each(|record| record.what &= !LAST);
+        last.what |= LAST;
+    }
 }
 
 /// All but the newest record are in an order that does not depend on how they came together, so that histories that say

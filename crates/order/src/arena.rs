@@ -1,4 +1,4 @@
-//! A list of 16-byte records that many threads append to at once and nobody ever changes.
+//! A list of 16-byte records that many threads append to at once and that are hardly ever changed.
 //!
 //! Simple model: a `Mutex<Vec<(u64, u64)>>`.
 //!
@@ -67,6 +67,17 @@ impl Arena {
         slot[0].store(record[0], Ordering::Relaxed);
         slot[1].store(record[1], Ordering::Relaxed);
         Ok(index)
+    }
+
+    /// Changes a record. Whoever reads it meanwhile may find one word of each.
+    pub(crate) fn replace(&self, index: u32, record: [u64; 2]) {
+        let (segment, offset) = place(index);
+        if let Some(Some(segment)) = self.segments.get(segment).and_then(OnceLock::get)
+            && let Some(slot) = segment.get(offset)
+        {
+            slot[0].store(record[0], Ordering::Relaxed);
+            slot[1].store(record[1], Ordering::Relaxed);
+        }
     }
 
     /// The record at an index that `push` has given; zeros for one that it has not.

@@ -33,6 +33,13 @@ impl Task {
 #[derive(Clone, Debug, Default)]
 pub struct FinishPast(Vec<Past>);
 
+impl FinishPast {
+    /// Another `finish` was left without waiting: this one waits for what was inside.
+    pub fn extend(&mut self, other: FinishPast) {
+        self.0.extend(other.0);
+    }
+}
+
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Structure {
@@ -83,7 +90,30 @@ impl Structure {
     /// A task leaves its innermost `finish`, everything inside having ended.
     pub fn end_finish(&self, task: &mut Task, finish: FinishPast) -> Result<(), Full> {
         self.tree.end_finish(&mut task.place);
-        for known in finish.0 {
+        self.learn(task, finish.0)
+    }
+
+    /// A task leaves its innermost `finish` without having waited for all inside.
+    pub fn leave_open(&self, task: &mut Task) {
+        self.tree.leave_open(&mut task.place);
+    }
+
+    /// A task has waited for several signals. What it did before and does after is one step: nobody asks whether what
+    /// it did before comes after them.
+    pub fn join_all(&self, task: &mut Task, signals: &[Signal]) -> Result<(), Full> {
+        for &signal in signals {
+            self.joins.join(&mut task.knowledge, signal)?;
+        }
+        Ok(())
+    }
+
+    /// A task learns what others knew that it has waited for.
+    pub fn learn(
+        &self,
+        task: &mut Task,
+        pasts: impl IntoIterator<Item = Past>,
+    ) -> Result<(), Full> {
+        for known in pasts {
             self.joins.merge(&mut task.knowledge, known)?;
         }
         Ok(())

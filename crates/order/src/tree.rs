@@ -13,10 +13,11 @@
 //! - A node knows its parent and one ancestor further up, chosen so that any ancestor can be found
 //!   in O(log depth) (a skew-binary skip list). Two nodes of equal depth jump equally far, so both
 //!   sides climb together.
-//! - Nodes never change. A task adds its nodes alone, so adding needs no lock, and the answer to a
-//!   query never changes either: it can be remembered.
+//! - Nodes never change, but for a scope that is left open, before anything comes after it. A task adds its nodes
+//!   alone, so adding needs no lock, and the answer to a query never changes either: it can be remembered.
 //!
-//! Two additions to the paper. *Cuts* end a step without starting anything: what a promise orders
+//! Three additions to the paper. A scope can be left *open*: whoever entered it as a `finish` goes on without having
+//! waited for all inside, as if its children were its parent's. *Cuts* end a step without starting anything: what a promise orders
 //! begins or ends there. And there can be several trees: a thread, which no `finish` waits for,
 //! begins one of its own. Steps of different trees are parallel as far as trees are concerned.
 //!
@@ -63,6 +64,8 @@ enum Kind {
     Finish,
     /// Nothing is inside.
     Cut,
+    /// Was entered as a `finish` and left without waiting: its children count as its parent's.
+    Open,
 }
 
 /// An inner node, unpacked.
@@ -78,7 +81,7 @@ struct Inner {
     ordinal: u32,
 }
 
-const DEPTH_BITS: u32 = 30;
+const DEPTH_BITS: u32 = 29;
 
 /// What a root has for a parent.
 const NO_PARENT: Node = Node(MAX_RECORDS);
@@ -101,7 +104,8 @@ impl Inner {
                 0 => Kind::Root,
                 1 => Kind::Async,
                 2 => Kind::Finish,
-                _ => Kind::Cut,
+                3 => Kind::Cut,
+                _ => Kind::Open,
             },
             ordinal: (rest >> 32) as u32,
         }
@@ -183,17 +187,35 @@ impl Tree {
         Ok(())
     }
 
+    /// The task at `at` leaves its innermost `finish` without having waited for all inside. Without one, nothing
+    /// happens.
+    pub fn leave_open(&self, at: &mut Place) {
+        let inner = self.inner(at.scope);
+        if inner.kind == Kind::Finish {
+            let open = Inner {
+                kind: Kind::Open,
+                ..inner
+            };
+            self.nodes.replace(at.scope.0, open.pack());
+            self.leave(at);
+        }
+    }
+
     /// The task at `at` leaves its innermost `finish`, having waited. Without one, nothing happens.
     pub fn end_finish(&self, at: &mut Place) {
-        let finish = self.inner(at.scope);
-        if finish.kind == Kind::Finish {
-            *at = Place {
-                scope: finish.parent,
-                // It was the last child: while inside, the task added no others.
-                children: finish.ordinal,
-                step: Step::after(at.scope),
-            };
+        if self.inner(at.scope).kind == Kind::Finish {
+            self.leave(at);
         }
+    }
+
+    fn leave(&self, at: &mut Place) {
+        let finish = self.inner(at.scope);
+        *at = Place {
+            scope: finish.parent,
+            // It was the last child: while inside, the task added no others.
+            children: finish.ordinal,
+            step: Step::after(at.scope),
+        };
     }
 
     /// The task at `at` goes on in a new step.
@@ -220,7 +242,7 @@ impl Tree {
                 let child = self.ancestor(u, in_v.depth + 1);
                 let in_child = self.inner(child);
                 if in_child.parent == v {
-                    return self.in_scope(in_child, b.position, true);
+                    return self.in_scope(child, a.scope, b.position, true);
                 }
                 (u, in_u) = (in_child.parent, self.inner(in_child.parent));
             }
@@ -228,7 +250,7 @@ impl Tree {
                 let child = self.ancestor(v, in_u.depth + 1);
                 let in_child = self.inner(child);
                 if in_child.parent == u {
-                    return self.in_scope(in_child, a.position, false);
+                    return self.in_scope(child, b.scope, a.position, false);
                 }
                 (v, in_v) = (in_child.parent, self.inner(in_child.parent));
             }
@@ -250,9 +272,9 @@ impl Tree {
             };
         }
         let left = in_u.ordinal < in_v.ordinal;
-        let leftmost = if left { in_u } else { in_v };
+        let (leftmost, scope) = if left { (u, a.scope) } else { (v, b.scope) };
         Relation {
-            parallel: leftmost.kind == Kind::Async,
+            parallel: self.runs_beside(leftmost, scope),
             left,
             depth: in_u.depth - 1,
         }
@@ -313,14 +335,27 @@ impl Tree {
         self.nodes.bytes()
     }
 
-    /// A step below `child` and one that is a child of `child`'s parent itself, at `position`.
+    /// A step in `scope`, below `child`, and one that is a child of `child`'s parent itself, at `position`.
     /// `first` says whether the one below `child` is the first of the two.
-    fn in_scope(&self, child: Inner, position: u64, first: bool) -> Relation {
-        let child_is_left = child.position() < position;
+    fn in_scope(&self, child: Node, scope: Node, position: u64, first: bool) -> Relation {
+        let inner = self.inner(child);
+        let child_is_left = inner.position() < position;
         Relation {
-            parallel: child_is_left && child.kind == Kind::Async,
+            parallel: child_is_left && self.runs_beside(child, scope),
             left: child_is_left == first,
-            depth: child.depth - 1,
+            depth: inner.depth - 1,
+        }
+    }
+
+    /// Whether a step in `scope`, which is `node` or lies below it, runs beside what follows `node`.
+    fn runs_beside(&self, mut node: Node, scope: Node) -> bool {
+        loop {
+            let inner = self.inner(node);
+            match inner.kind {
+                Kind::Async => return true,
+                Kind::Open if node != scope => node = self.ancestor(scope, inner.depth + 1),
+                _ => return false,
+            }
         }
     }
 

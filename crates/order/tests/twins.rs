@@ -17,6 +17,8 @@ struct DrawnTree {
 struct DrawnNode {
     parent: Option<usize>,
     is_async: bool,
+    /// Left without waiting: its children count as its parent's.
+    open: bool,
     children: usize,
     /// Which child of its parent it is.
     ordinal: usize,
@@ -31,6 +33,7 @@ impl DrawnTree {
         self.nodes.push(DrawnNode {
             parent,
             is_async,
+            open: false,
             children: 0,
             ordinal,
         });
@@ -50,13 +53,16 @@ impl DrawnTree {
     fn relation(&self, a: usize, b: usize) -> (bool, bool, u32) {
         let (a, b) = (self.path(a), self.path(b));
         let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-        let (a, b) = (a[common], b[common]);
         if common == 0 {
-            return (true, a < b, 0);
+            return (true, a[0] < b[0], 0);
         }
-        let left = self.nodes[a].ordinal < self.nodes[b].ordinal;
-        let leftmost = if left { a } else { b };
-        (self.nodes[leftmost].is_async, left, common as u32 - 1)
+        let left = self.nodes[a[common]].ordinal < self.nodes[b[common]].ordinal;
+        let leftmost = if left { &a } else { &b };
+        let beside = leftmost[common..]
+            .iter()
+            .find(|&&node| !self.nodes[node].open)
+            .is_some_and(|&node| self.nodes[node].is_async);
+        (beside, left, common as u32 - 1)
     }
 }
 
@@ -157,6 +163,38 @@ impl World {
         });
     }
 
+    /// A task goes on without waiting: its next outer `finish`, if it has one, gets all inside.
+    fn leave_open(&mut self, id: usize, finish: usize) {
+        if self.rng.bool() {
+            return;
+        }
+        let mut this = self.tasks[id].clone();
+        let step = this.step;
+        this.finishes.pop();
+        let outer = this.finishes.last().copied();
+        self.structure.leave_open(&mut this.task);
+        self.drawn.nodes[this.scope].open = true;
+        this.scope = self.drawn.nodes[this.scope].parent.unwrap();
+        self.tasks[id] = this;
+        let running = std::mem::take(&mut self.finishes[finish].running);
+        let ends = std::mem::take(&mut self.finishes[finish].ends);
+        let gathered = std::mem::take(&mut self.finishes[finish].gathered);
+        if let Some(outer) = outer {
+            self.finishes[outer].running += running;
+            self.finishes[outer].ends.extend(ends);
+            self.finishes[outer].gathered.extend(gathered);
+        }
+        for task in &mut self.tasks {
+            if task.finishes.first() == Some(&finish) {
+                match outer {
+                    Some(outer) => task.finishes[0] = outer,
+                    None => drop(task.finishes.remove(0)),
+                }
+            }
+        }
+        self.new_step(id, &[step]);
+    }
+
     /// Some task that has not ended does something.
     fn act(&mut self, with_joins: bool) {
         let running: Vec<usize> = (0..self.tasks.len())
@@ -196,10 +234,10 @@ impl World {
             // end of finish, or of the task
             7..12 => match this.finishes.last() {
                 Some(&finish) if self.finishes[finish].owner == id => {
-                    let finish = &mut self.finishes[finish];
-                    if finish.running > 0 {
-                        return;
+                    if self.finishes[finish].running > 0 {
+                        return self.leave_open(id, finish);
                     }
+                    let finish = &mut self.finishes[finish];
                     this.finishes.pop();
                     let gathered = std::mem::take(&mut finish.gathered);
                     let mut behind = finish.ends.clone();

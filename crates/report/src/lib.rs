@@ -19,6 +19,7 @@ mod drawing;
 mod explain;
 mod native;
 mod native_text;
+mod openmp;
 mod spelling;
 mod stats;
 mod style;

@@ -43,6 +43,8 @@ struct AccessReport {
     function: Option<String>,
     stack: Vec<FrameReport>,
     locks: Vec<LockReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,7 +83,10 @@ impl RunReport {
     /// What is to be said about a run.
     pub fn new(survey: &Survey) -> RunReport {
         RunReport {
-            engine: "fasttrack",
+            engine: match survey.openmp {
+                Some(_) => "openmp",
+                None => "fasttrack",
+            },
             threads: survey.threads,
             races: survey.races.iter().map(race).collect(),
             suppressed: survey.suppressed,
@@ -136,6 +141,7 @@ fn access(access: &NativeAccess) -> AccessReport {
         function: innermost.and_then(|frame| frame.function.clone()),
         stack: stack(&access.stack),
         locks: access.locks.iter().map(lock).collect(),
+        task: access.tasks.first().map(crate::openmp::task_in_full),
     }
 }
 
@@ -170,9 +176,12 @@ fn guarantee(survey: &Survey) -> String {
         n => format!("; {} suppressed", counted(n, "race")),
     };
     let races = survey.races.len() as u64;
-    let mut sentence = match races {
-        0 => format!("no race in this run ({ran}{hidden}); another schedule or input may have one"),
-        1 => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
+    let mut sentence = match (races, &survey.openmp) {
+        (0, Some(openmp)) => crate::openmp::guarantee(&format!("{ran}{hidden}"), openmp),
+        (0, None) => {
+            format!("no race in this run ({ran}{hidden}); another schedule or input may have one")
+        }
+        (1, _) => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
         _ => format!(
             "{} in this run ({ran}{hidden}): nothing orders the two accesses of each",
             counted(races, "race")

@@ -8,6 +8,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
 
 use crate::native::RunReport;
+use crate::openmp;
 use crate::style::{counted, grouped};
 
 /// A source file larger than this is not shown.
@@ -192,35 +193,24 @@ fn title(race: &NativeRace) -> String {
         "free" => "frees",
         _ => "writes",
     };
+    let [one, other] = [first, second].map(who);
     let title = match (first.write, second.write) {
         (true, true) if does(first) == "writes" && does(second) == "writes" => {
-            format!(
-                "{} and {} can write {what} at the same time",
-                first.thread, second.thread
-            )
+            format!("{one} and {other} can write {what} at the same time")
         }
-        (true, true) if does(second) == "frees" => format!(
-            "{} can write {what} while {} frees it",
-            first.thread, second.thread
-        ),
-        (true, true) => format!(
-            "{} can write {what} while {} frees it",
-            second.thread, first.thread
-        ),
-        (false, _) => format!(
-            "{} can read {what} while {} {} it",
-            first.thread,
-            second.thread,
-            does(second)
-        ),
-        (true, false) => format!(
-            "{} can read {what} while {} {} it",
-            second.thread,
-            first.thread,
-            does(first)
-        ),
+        (true, true) if does(second) == "frees" => {
+            format!("{one} can write {what} while {other} frees it")
+        }
+        (true, true) => format!("{other} can write {what} while {one} frees it"),
+        (false, _) => format!("{one} can read {what} while {other} {} it", does(second)),
+        (true, false) => format!("{other} can read {what} while {one} {} it", does(first)),
     };
     title + &again
+}
+
+/// Who made an access: a thread, or what it is to OpenMP.
+fn who(access: &NativeAccess) -> String {
+    openmp::who(access).unwrap_or_else(|| access.thread.clone())
 }
 
 fn subject(race: &NativeRace) -> String {
@@ -240,20 +230,14 @@ fn subject(race: &NativeRace) -> String {
 
 fn label(access: &NativeAccess) -> String {
     let atomic = if access.atomic { "atomic " } else { "" };
+    let who = openmp::who_in_short(access).unwrap_or_else(|| access.thread.clone());
+    let size = counted(access.size, "byte");
     let done = match (access.what.as_str(), access.write) {
-        ("free", _) => format!("freed by {}", access.thread),
-        ("vptr", true) => format!("virtual table pointer written by {}", access.thread),
-        ("vptr", false) => format!("virtual call by {}", access.thread),
-        (_, true) => format!(
-            "{atomic}write of {} by {}",
-            counted(access.size, "byte"),
-            access.thread
-        ),
-        (_, false) => format!(
-            "{atomic}read of {} by {}",
-            counted(access.size, "byte"),
-            access.thread
-        ),
+        ("free", _) => format!("freed by {who}"),
+        ("vptr", true) => format!("virtual table pointer written by {who}"),
+        ("vptr", false) => format!("virtual call by {who}"),
+        (_, true) => format!("{atomic}write of {size} by {who}"),
+        (_, false) => format!("{atomic}read of {size} by {who}"),
     };
     match access.locks.as_slice() {
         [] => done,
@@ -272,7 +256,7 @@ fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
     let mut notes = Vec::new();
     for access in [&race.first, &race.second] {
         let is_shown = marks > 0
-            && access.stack.len() <= 1
+            && openmp::own_frames(&access.stack).len() <= 1
             && access.site().is_some_and(|site| site.file.is_some());
         if !is_shown {
             notes.push(format!("{}{}", label(access), calls(&access.stack)));
@@ -284,7 +268,20 @@ fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
             calls(stack)
         ));
     }
-    for creation in &race.creations {
+    for access in [&race.first, &race.second] {
+        if let Some(task) = access.tasks.first()
+            && !task.depends.is_empty()
+        {
+            notes.push(openmp::task_in_full(task));
+        }
+    }
+    notes.extend(openmp::remedy(&race.first, &race.second));
+    // OpenMP's threads are its own business.
+    let threads = match race.first.tasks.is_empty() {
+        true => race.creations.as_slice(),
+        false => &[],
+    };
+    for creation in threads {
         let ended = if creation.finished {
             " (which has ended)"
         } else {
@@ -306,18 +303,23 @@ fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
 /// A stack, innermost first: in the line if it is one call, else one a line.
 fn calls(stack: &[Rc<Frame>]) -> String {
     let shown = |frame: &Frame| match &frame.function {
-        Some(function) => format!("{} in `{}`", frame.location(), short(function)),
+        Some(function) => format!(
+            "{} in `{}`",
+            frame.location(),
+            short(openmp::function(function))
+        ),
         None => frame.location(),
     };
-    match stack {
+    let own = openmp::own_frames(stack);
+    match own.as_slice() {
         [] => "; where is not known".to_string(),
         [only] => format!(" at {}", shown(only)),
         _ => {
             let mut text = String::from(":");
-            for frame in stack.iter().take(MAX_CALLS) {
+            for frame in own.iter().take(MAX_CALLS) {
                 text += &format!("\n  at {}", shown(frame));
             }
-            let hidden = stack.len().saturating_sub(MAX_CALLS) as u64;
+            let hidden = own.len().saturating_sub(MAX_CALLS) as u64;
             if hidden > 0 {
                 text += &format!("\n  and {}", counted(hidden, "more call"));
             }

@@ -14,7 +14,10 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
 use crate::findings::RacyAccess;
+use crate::histories::UNCHECKED;
 use crate::memo::Code;
+use crate::openmp;
+use crate::openmp::order::Asking;
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::shadow::Shadow;
@@ -103,6 +106,7 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
         if let Some(next) = (*thread).memo.change(base, code, history, site, chain) {
             if history == 0 {
                 world().shadow.note(cell);
+                (*thread).note_lowest(address);
             }
             if cell
                 .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
@@ -138,7 +142,7 @@ fn slow(address: usize, code: Code, pc: usize) {
         what: What::Access,
         pc,
     };
-    word(&entered, address & !7, &piece, &mut None);
+    word(&entered, address & !7, &piece, &mut Lately::default());
 }
 
 /// An access on a thread whose accesses are not looked at, or that is not known yet.
@@ -185,7 +189,8 @@ pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
         return;
     }
     let Some(entered) = enter() else { return };
-    if world().off() || entered.thread().ignore[usize::from(kind.write)] > 0 {
+    let ignored = entered.thread().ignore[usize::from(kind.write)] > 0;
+    if world().off() || ignored || openmp::is_runtime(pc) {
         return;
     }
     range_entered(&entered, address, size, kind, what, pc);
@@ -202,7 +207,7 @@ pub fn range_entered(
 ) {
     let end = address.saturating_add(size);
     let mut at = address & !7;
-    let mut last = None;
+    let mut lately = Lately::default();
     let mut rested = 0;
     while at < end {
         let from = address.max(at) - at;
@@ -215,12 +220,12 @@ pub fn range_entered(
             what,
             pc,
         };
-        word(entered, at, &piece, &mut last);
+        word(entered, at, &piece, &mut lately);
         at += 8;
         rested += 1;
         if rested % 4096 == 0 {
             entered.rest();
-            last = None;
+            lately = Lately::default();
         }
     }
 }
@@ -234,8 +239,29 @@ struct Piece {
     pc: usize,
 }
 
-/// Checks and notes an access to a word. `last` is what the access made of the word before, for ranges.
-fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32, u32, u8)>) {
+/// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
+#[derive(Default)]
+struct Lately {
+    changes: [(u32, u32, u8); 4],
+    next: usize,
+}
+
+impl Lately {
+    /// What a history becomes, if such a one was seen.
+    #[inline]
+    fn find(&self, history: u32, mask: u8) -> Option<u32> {
+        let found = |change: &&(u32, u32, u8)| change.0 == history && change.2 == mask;
+        self.changes.iter().find(found).map(|change| change.1)
+    }
+
+    fn note(&mut self, history: u32, next: u32, mask: u8) {
+        self.changes[self.next % 4] = (history, next, mask);
+        self.next += 1;
+    }
+}
+
+/// Checks and notes an access to a word.
+fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
     let thread = entered.thread();
     let world = world();
     let cell = world.shadow.cell(address);
@@ -243,14 +269,18 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         let history = cell.load(Ordering::Acquire);
         if history == 0 {
             world.shadow.note(cell);
+            thread.note_lowest(address);
         }
-        if let Some((from, to, mask)) = *last
-            && from == history
-            && mask == piece.mask
-        {
-            if from != to
+        if history == UNCHECKED {
+            if let Some(code) = piece.code {
+                thread.memo.know(thread.key(), code, history);
+            }
+            return;
+        }
+        if let Some(next) = lately.find(history, piece.mask) {
+            if history != next
                 && cell
-                    .compare_exchange(from, to, Ordering::Release, Ordering::Relaxed)
+                    .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
                     .is_err()
             {
                 continue;
@@ -260,34 +290,39 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
         let records = world.histories.get(history);
         let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
             collect(entered);
-            *last = None;
+            *lately = Lately::default();
             continue;
         };
         let origin = origin(thread, piece);
-        let access = Record::new(
-            thread.line.slot(),
-            thread.line.now(),
-            piece.kind,
-            piece.mask,
-            origin,
-        );
+        let access = thread.record(piece.kind, piece.mask, origin);
         // Up to sixteen races, and one more for each byte that these leave out.
         let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
         let (mut found, mut bytes) = (0, 0);
-        let step = fasttrack::step(records, access, thread.line.clock(), room, |earlier| {
+        let race = |earlier: &Record| {
             let common = earlier.mask() & piece.mask;
             if (found < 16 || common & !bytes != 0) && found < races.len() {
                 races[found].write(*earlier);
                 found += 1;
                 bytes |= common;
             }
-        });
+        };
+        let step = match Asking::of(thread, address) {
+            None => fasttrack::step(records, access, thread.line.clock(), room, race),
+            Some(mut asking) => {
+                let superfluous = asking.is_superfluous(records, &access);
+                match fasttrack::step(records, access, &mut asking, room, race) {
+                    Step::Changed(_) if superfluous && found == 0 => Step::Same,
+                    Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
+                    Step::Same => Step::Same,
+                }
+            }
+        };
         match step {
             Step::Same => {
                 if let Some(code) = piece.code {
                     thread.memo.know(thread.key(), code, history);
                 }
-                *last = Some((history, history, piece.mask));
+                lately.note(history, history, piece.mask);
                 return;
             }
             Step::Changed(length) => {
@@ -313,9 +348,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, last: &mut Option<(u32
                 thread.line.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
-                    *last = Some((history, number, piece.mask));
-                } else {
-                    *last = None;
+                    lately.note(history, number, piece.mask);
                 }
                 for earlier in races.iter().take(found) {
                     // SAFETY: the first `found` have been written.

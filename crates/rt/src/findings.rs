@@ -5,10 +5,13 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_online::fasttrack::Record;
+use deadheat_order::Step;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::line::Line;
 use crate::modules;
+use crate::openmp::Seen;
+use crate::openmp::descriptions::{Description, Kind};
 use crate::origin::{Origin, Stack};
 use crate::os::{self, Spin};
 use crate::thread::Thread;
@@ -17,6 +20,8 @@ use crate::world::world;
 const MANY: usize = 200_000;
 const SAME_CODE: u32 = 8;
 const DEEP: usize = 256;
+/// How many of the tasks are told of that have created each other.
+const LINEAGE: usize = 4;
 /// How far below an address its block is looked for at first.
 const NEAR: usize = 1 << 20;
 
@@ -164,10 +169,17 @@ impl Inner {
 
     fn write(&mut self, thread: &Thread, race: &RacyAccess, number: u32) {
         let world = world();
-        let first_thread = world.threads.at(race.first.slot(), race.first.time());
+        let first_thread = match world.tasks {
+            None => world.threads.at(race.first.slot(), race.first.time()),
+            // Times are steps, and slots are not shared.
+            Some(_) => world.threads.at(race.first.slot(), u32::MAX),
+        };
         let [first, second] = [race.first, race.second].map(|record| Origin(record.origin).stack());
         self.write_modules(first);
         self.write_modules(second);
+        for record in [race.first, race.second] {
+            lineage(&record).for_each(|task| self.write_modules(task.stack));
+        }
         let byte = race.address + race.second.mask().trailing_zeros() as usize;
         let memory = match self.modules.is_data(byte) {
             true => Memory::Global,
@@ -319,6 +331,14 @@ impl Inner {
         line.number("threads", world().threads.count() as u64);
         line.number("dropped", world().dropped.load(Ordering::Relaxed));
         line.number("unreported", self.unreported);
+        if let Some(tasks) = &world().tasks {
+            line.open_object("openmp");
+            line.number("tasks", u64::from(tasks.descriptions.count()));
+            for (seen, name) in Seen::ALL {
+                line.flag(name, tasks.has_seen(seen));
+            }
+            line.close_object();
+        }
         self.finish();
     }
 
@@ -381,7 +401,45 @@ fn access(line: &mut Line, name: &str, record: &Record, word: usize, thread: u32
         line.close_object();
     }
     line.close_list();
+    task(line, record);
     line.close_object();
+}
+
+/// In a program of OpenMP: the task that made an access, who created that, and so on.
+fn lineage(record: &Record) -> impl Iterator<Item = &'static Description> {
+    let tasks = world().tasks.as_ref();
+    let first = tasks.map(|tasks| tasks.descriptions.of(Step(record.time())));
+    let parent = move |task: &u32| {
+        let description = tasks?.descriptions.get(*task);
+        (description.kind != Kind::Thread).then_some(description.parent)
+    };
+    let numbers = std::iter::successors(first, parent).take(LINEAGE);
+    numbers.filter_map(move |task| Some(tasks?.descriptions.get(task)))
+}
+
+fn task(line: &mut Line, record: &Record) {
+    let Some(tasks) = &world().tasks else { return };
+    line.open_list("tasks");
+    for description in lineage(record) {
+        line.open_element();
+        line.name("kind");
+        line.text(description.kind.name().as_bytes());
+        line.number("id", std::ptr::from_ref(description) as u64);
+        line.number("number", description.number);
+        line.number("iterations", u64::from(description.iterations()));
+        stack(line, description.stack);
+        line.open_list("depends");
+        let chain = description.dependences.load(Ordering::Relaxed);
+        for dependence in tasks.descriptions.dependences.addresses(chain) {
+            line.open_element();
+            line.number("address", dependence >> 8);
+            line.number("kind", dependence & 0xff);
+            line.close_object();
+        }
+        line.close_list();
+        line.close_object();
+    }
+    line.close_list();
 }
 
 /// What kind of memory an address lies in.
@@ -424,7 +482,11 @@ impl Memory {
         let blocks = &world().blocks;
         let live = blocks.around(address, lowest);
         let (start, header) = live.or_else(|| blocks.freed_around(address))?;
-        let (thread, stack) = (header.thread, header.stack());
+        let thread = match &world().tasks {
+            Some(tasks) => tasks.descriptions.thread(header.owner),
+            None => header.owner,
+        };
+        let stack = header.stack();
         Some(Memory::Heap {
             start,
             size: header.size(),

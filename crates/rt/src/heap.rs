@@ -40,7 +40,8 @@ pub struct Header {
     /// place it was allocated at.
     size: u64,
     chain: u32,
-    pub thread: u32,
+    /// The thread that allocated it; in a program of OpenMP, the description of the task.
+    pub owner: u32,
 }
 
 const SIZE_BITS: u32 = 40;
@@ -48,12 +49,12 @@ const BEFORE_BITS: u32 = 5;
 
 impl Header {
     /// Of a block of this size whose memory begins `before` bytes earlier, a power of two.
-    pub fn new(size: usize, before: usize, stack: Stack, thread: u32) -> Header {
+    pub fn new(size: usize, before: usize, stack: Stack, owner: u32) -> Header {
         let above = u64::from(stack.place) << BEFORE_BITS | u64::from(before.trailing_zeros());
         Header {
             size: above << SIZE_BITS | size as u64,
             chain: stack.chain,
-            thread,
+            owner,
         }
     }
 
@@ -125,7 +126,7 @@ impl Blocks {
         freed.block.store(block, Ordering::Relaxed);
         freed.size.store(header.size, Ordering::Relaxed);
         freed.who.store(
-            u64::from(header.thread) << 32 | u64::from(header.chain),
+            u64::from(header.owner) << 32 | u64::from(header.chain),
             Ordering::Relaxed,
         );
     }
@@ -140,7 +141,7 @@ impl Blocks {
             let header = Header {
                 size,
                 chain: who as u32,
-                thread: (who >> 32) as u32,
+                owner: (who >> 32) as u32,
             };
             (freed.block.load(Ordering::Relaxed), header)
         });

@@ -28,6 +28,9 @@ const BLOCKS: usize = RECORDS / BLOCK as usize;
 /// How many blocks are taken before the first collection, and at least between two of them.
 const FEW: u32 = 1024;
 
+/// The history of memory that is not to be looked at: no history begins there, as the first block is nobody's.
+pub const UNCHECKED: u32 = 1;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Histories {
@@ -83,7 +86,7 @@ impl Histories {
     /// The records of a history.
     #[inline]
     pub fn get(&self, number: u32) -> &[Record] {
-        if number == 0 {
+        if number <= UNCHECKED {
             return &[];
         }
         // SAFETY: numbers are of histories that were written completely before anyone saw the number.
@@ -202,7 +205,7 @@ impl Histories {
         }
         self.mark(0, 1, false);
         let pages = visit(&mut |number| {
-            if number != 0 {
+            if number > UNCHECKED {
                 let length = self.get(number).len() as u32;
                 for line in number / LINE..=(number + length - 1) / LINE {
                     self.mark(line / 64, 1 << (line % 64), false);

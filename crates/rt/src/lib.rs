@@ -44,6 +44,7 @@ mod interpose;
 mod line;
 mod memo;
 mod modules;
+mod openmp;
 mod origin;
 mod os;
 mod shadow;

@@ -177,6 +177,17 @@ pub fn region(address: usize) -> (Region, usize) {
     found
 }
 
+/// From where to where the mapping around an address goes.
+pub fn around(address: usize) -> Option<(usize, usize)> {
+    let mut found = None;
+    maps(&read_maps(), |start, end, _, _| {
+        if (start..end).contains(&address) {
+            found = Some((start, end));
+        }
+    });
+    found
+}
+
 /// Calls `each` with start, end and name of each mapping, and whether it is a module's. Zeroed data of a module follows
 /// its file's mappings without a name.
 fn maps(text: &[u8], mut each: impl FnMut(usize, usize, &[u8], bool)) {

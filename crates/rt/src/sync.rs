@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use deadheat_online::timeline::Channel;
 use rustc_hash::FxHashMap;
 
+use crate::openmp;
+use crate::openmp::messages::Signals;
+use crate::openmp::strand::Strand;
 use crate::os::{self, Spin, SpinGuard};
 use crate::shadow::ADDRESS_BITS;
 use crate::thread::{Entered, Thread, enter};
@@ -44,6 +47,8 @@ pub struct Place {
     next: AtomicU32,
     address: AtomicUsize,
     channel: UnsafeCell<Channel>,
+    /// What it carries between strands of OpenMP.
+    signals: UnsafeCell<Signals>,
 }
 
 // SAFETY: channels are only touched with their lock held, the list of free ones with its own.
@@ -57,18 +62,93 @@ pub struct Locked<'a> {
     _guard: SpinGuard<'a>,
 }
 
-impl std::ops::Deref for Locked<'_> {
-    type Target = Channel;
-    fn deref(&self) -> &Channel {
-        // SAFETY: the lock is held.
-        unsafe { &*self.place.channel.get() }
-    }
-}
-
-impl std::ops::DerefMut for Locked<'_> {
-    fn deref_mut(&mut self) -> &mut Channel {
-        // SAFETY: the lock is held.
+impl Locked<'_> {
+    #[allow(clippy::mut_from_ref)]
+    fn channel(&self) -> &mut Channel {
+        // SAFETY: the lock is held, and no two of these live at a time.
         unsafe { &mut *self.place.channel.get() }
+    }
+
+    /// What it carries between strands, the strand that the thread runs, and the address.
+    #[inline]
+    fn between_strands<'t>(
+        &self,
+        thread: &'t mut Thread,
+    ) -> Option<(&mut Signals, &'t mut Strand, usize)> {
+        // SAFETY: the strand that the running thread runs; the lock is held.
+        let strand = unsafe { thread.strand.as_mut()? };
+        let signals = unsafe { &mut *self.place.signals.get() };
+        Some((signals, strand, self.place.address.load(Ordering::Relaxed)))
+    }
+
+    /// What was released happens before what the thread does from now on.
+    #[inline]
+    pub fn acquire(&self, thread: &mut Thread) {
+        match self.between_strands(thread) {
+            None => self.channel().acquire(&mut thread.line),
+            Some((signals, strand, address)) => strand.acquire(address, signals),
+        }
+    }
+
+    /// An atomic read that does not acquire: a fence may follow.
+    #[inline]
+    pub fn peek(&self, thread: &mut Thread) {
+        match self.between_strands(thread) {
+            None => self.channel().peek(&mut thread.line),
+            Some((signals, strand, address)) => strand.peek(address, signals),
+        }
+    }
+
+    /// What happened before now can be acquired, and nothing else.
+    #[inline]
+    pub fn release(&mut self, thread: &mut Thread) {
+        match thread.strand.is_null() {
+            true => thread.ticks(|line| self.channel().release(line)),
+            false => self.release_strand(thread, false),
+        }
+    }
+
+    /// What happened before now can be acquired, besides what could before.
+    #[inline]
+    pub fn release_more(&mut self, thread: &mut Thread) {
+        match thread.strand.is_null() {
+            true => thread.ticks(|line| self.channel().release_more(line)),
+            false => self.release_strand(thread, true),
+        }
+    }
+
+    #[cold]
+    fn release_strand(&mut self, thread: &mut Thread, more: bool) {
+        let news = thread.take_news();
+        if let Some((signals, strand, address)) = self.between_strands(thread) {
+            strand.release(address, signals, news, more);
+            let step = strand.step();
+            thread.set_step(step);
+        }
+    }
+
+    /// See [`Channel::relaxed_store`].
+    #[inline]
+    pub fn relaxed_store(&mut self, thread: &mut Thread) {
+        match self.between_strands(thread) {
+            None => self.channel().relaxed_store(&thread.line),
+            Some((signals, strand, _)) => strand.relaxed_store(signals),
+        }
+    }
+
+    /// See [`Channel::relaxed_update`].
+    #[inline]
+    pub fn relaxed_update(&mut self, thread: &mut Thread) {
+        match self.between_strands(thread) {
+            None => self.channel().relaxed_update(&thread.line),
+            Some((signals, strand, _)) => strand.relaxed_update(signals),
+        }
+    }
+
+    fn clear(&mut self) {
+        *self.channel() = Channel::default();
+        // SAFETY: the lock is held.
+        unsafe { *self.place.signals.get() = Signals::default() };
     }
 }
 
@@ -164,6 +244,7 @@ impl Channels {
                     next: AtomicU32::new(0),
                     address: AtomicUsize::new(0),
                     channel: UnsafeCell::new(Channel::default()),
+                    signals: UnsafeCell::default(),
                 };
                 // SAFETY: nobody knows the number yet.
                 unsafe { self.places.add(number as usize).write(place) };
@@ -224,7 +305,7 @@ impl Channels {
                 }
                 link.store(place.next.load(Ordering::Relaxed), Ordering::Release);
                 place.address.store(0, Ordering::Relaxed);
-                *place.lock() = Channel::default();
+                place.lock().clear();
                 place.next.store(*free, Ordering::Relaxed);
                 *free = number;
             }
@@ -254,7 +335,7 @@ pub fn acquire(address: usize) {
     if let Some(entered) = entered()
         && let Some(place) = world().channels.find(address)
     {
-        place.lock().acquire(&mut entered.thread().line);
+        place.lock().acquire(entered.thread());
     }
 }
 
@@ -262,7 +343,7 @@ pub fn acquire(address: usize) {
 pub fn release(address: usize) {
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
-        entered.thread().ticks(|line| channel.release(line));
+        channel.release(entered.thread());
     }
 }
 
@@ -270,7 +351,7 @@ pub fn release(address: usize) {
 pub fn release_more(address: usize) {
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
-        entered.thread().ticks(|line| channel.release_more(line));
+        channel.release_more(entered.thread());
     }
 }
 
@@ -288,9 +369,27 @@ pub fn hold(address: usize, write: bool) {
         if !world().off()
             && let Some(place) = world().channels.find(address)
         {
-            place.lock().acquire(&mut thread.line);
+            place.lock().acquire(thread);
         }
         thread.held.push(crate::thread::Held { address, write });
+        thread.locks_changed();
+    }
+}
+
+/// A lock of OpenMP is taken: it keeps others out, and orders nothing.
+pub fn hold_only(thread: &mut Thread, address: usize) {
+    openmp::see(openmp::Seen::Locks);
+    thread.held.push(crate::thread::Held {
+        address,
+        write: true,
+    });
+    thread.locks_changed();
+}
+
+/// A lock of OpenMP is given back.
+pub fn unhold_only(thread: &mut Thread, address: usize) {
+    if let Some(place) = thread.held.iter().rposition(|held| held.address == address) {
+        thread.held.remove(place);
         thread.locks_changed();
     }
 }
@@ -335,8 +434,8 @@ pub fn arrive(barrier: usize) -> Option<usize> {
         let address = barrier + 1 + (round % 2) as usize;
         let mut channel = world().channels.get(address).lock();
         match first {
-            true => thread.ticks(|line| channel.release(line)),
-            false => thread.ticks(|line| channel.release_more(line)),
+            true => channel.release(thread),
+            false => channel.release_more(thread),
         }
         Some(address)
     })
@@ -366,11 +465,11 @@ fn unlock(thread: &mut Thread, address: usize, readers: Option<usize>) {
     match readers {
         None => {
             let mut channel = channels.get(address).lock();
-            thread.ticks(|line| channel.release(line));
+            channel.release(thread);
         }
         Some(readers) => {
             let mut channel = channels.get(readers).lock();
-            thread.ticks(|line| channel.release_more(line));
+            channel.release_more(thread);
         }
     }
 }

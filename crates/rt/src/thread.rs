@@ -14,10 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use deadheat_online::fasttrack::{Kind, Record};
 use deadheat_online::timeline::Timeline;
 
+use deadheat_order::Step;
+
 use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
 use crate::memo::Memo;
-use crate::origin::Stack;
+use crate::openmp;
+use crate::openmp::order::Answers;
+use crate::openmp::strand::Strand;
+use crate::origin::{Origin, Stack};
 use crate::os::{self, Spin, SpinGuard};
 use crate::world::{World, world};
 
@@ -115,6 +120,18 @@ pub struct Thread {
     local: AtomicPtr<Local>,
     /// Its native stack, if known.
     pub stack: (usize, usize),
+    /// Where its thread-local variables are, if known.
+    pub thread_local: (usize, usize),
+    /// In a program of OpenMP: what it runs, the step it is in, and what it keeps to ask about others.
+    pub strand: *mut Strand,
+    step: Step,
+    pub answers: Option<Box<Answers>>,
+    /// Whether the runtime of OpenMP has made it.
+    pub is_worker: bool,
+    /// The lowest address of its stack that may be known to the shadow.
+    pub lowest: usize,
+    /// Where its stack begins to be used.
+    pub floor: usize,
     next: *mut Thread,
     pub signals: crate::signals::Waiting,
 }
@@ -167,6 +184,13 @@ impl Thread {
             (&raw mut (*thread).ignore).write([0; 3]);
             (&raw mut (*thread).local).write(AtomicPtr::default());
             (&raw mut (*thread).stack).write((0, 0));
+            (&raw mut (*thread).thread_local).write((0, 0));
+            (&raw mut (*thread).strand).write(std::ptr::null_mut());
+            (&raw mut (*thread).step).write(Step::NONE);
+            (&raw mut (*thread).answers).write(world().tasks.as_ref().map(|_| Box::default()));
+            (&raw mut (*thread).is_worker).write(false);
+            (&raw mut (*thread).floor).write(0);
+            (&raw mut (*thread).lowest).write(usize::MAX);
             (&raw mut (*thread).next).write(std::ptr::null_mut());
             (&raw mut (*thread).signals).write(Default::default());
             thread
@@ -267,6 +291,7 @@ impl Thread {
             os::unmap((*thread).frames as usize, (*thread).frames_bytes);
             std::ptr::drop_in_place(&raw mut (*thread).line);
             std::ptr::drop_in_place(&raw mut (*thread).held);
+            std::ptr::drop_in_place(&raw mut (*thread).answers);
             os::unmap(thread as usize, size_of::<Thread>());
         }
     }
@@ -286,6 +311,10 @@ impl Thread {
     /// The set of locks has changed.
     pub fn locks_changed(&mut self) {
         self.lockset = None;
+        if !self.strand.is_null() {
+            // An access with fewer locks tells more.
+            self.forget_known();
+        }
         self.lock_generation = self.lock_generation.wrapping_add(1);
         if self.lock_generation == 0 {
             self.memo.clear_changes();
@@ -322,6 +351,31 @@ impl Thread {
         if self.line.now() != before {
             self.forget_known();
         }
+    }
+
+    /// A thread fence.
+    pub fn fence(&mut self, acquire: bool, release: bool) {
+        let news = !self.strand.is_null() && self.take_news();
+        let strand = openmp::with_strand(self, |strand| strand.fence(acquire, release, news));
+        if strand.is_none() {
+            self.ticks(|line| line.fence(acquire, release));
+        }
+    }
+
+    /// Whether a relaxed store has something to publish.
+    pub fn has_fence(&self) -> bool {
+        // SAFETY: the strand that the running thread runs.
+        match unsafe { self.strand.as_ref() } {
+            Some(strand) => strand.has_fence(),
+            None => self.line.has_fence(),
+        }
+    }
+
+    /// Whether it has recorded an access since this was asked last. Only for threads that run strands.
+    pub fn take_news(&mut self) -> bool {
+        let before = self.line.now();
+        self.line.publish();
+        self.line.now() != before
     }
 
     /// The number of the set of locks held.
@@ -384,7 +438,41 @@ impl Thread {
     /// Whether a record is of this thread's present time, and tells all of such an access.
     #[inline]
     pub fn told_by(&self, record: Record, kind: Kind, mask: u8) -> bool {
-        Record::new(self.line.slot(), self.line.now(), kind, mask, 0).is_told_by(&record)
+        // To a strand, an access under a lock does not tell of one without.
+        (self.strand.is_null() || Origin(record.origin).locks() == 0)
+            && self.record(kind, mask, 0).is_told_by(&record)
+    }
+
+    /// An access that it makes now.
+    #[inline]
+    pub fn record(&self, kind: Kind, mask: u8, origin: u64) -> Record {
+        let time = match self.strand.is_null() {
+            true => self.line.now(),
+            false => self.step.0,
+        };
+        Record::new(self.line.slot(), time, kind, mask, origin)
+    }
+
+    /// Who allocates what it allocates now: the thread, or the task that it runs.
+    pub fn owner(&self) -> u32 {
+        // SAFETY: the strand that the running thread runs.
+        unsafe { self.strand.as_ref() }.map_or(self.id, |strand| strand.description)
+    }
+
+    /// The shadow comes to know an address, of its stack perhaps.
+    #[inline]
+    pub fn note_lowest(&mut self, address: usize) {
+        if address < self.lowest && (self.stack.0..self.stack.1).contains(&address) {
+            self.lowest = address;
+        }
+    }
+
+    /// The strand that it runs is in this step.
+    pub fn set_step(&mut self, step: Step) {
+        if self.step != step {
+            self.step = step;
+            self.forget_known();
+        }
     }
 
     /// The call stack of code at an address in the running function.

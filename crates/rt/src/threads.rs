@@ -14,9 +14,10 @@ use std::sync::atomic::Ordering;
 
 use deadheat_model::Strand;
 use deadheat_online::timeline::Timeline;
-use deadheat_order::{Clock, Time};
+use deadheat_order::{Clock, Signal, Time};
 use rustc_hash::FxHashMap;
 
+use crate::openmp;
 use crate::origin::Stack;
 use crate::os::Spin;
 use crate::thread::{
@@ -53,6 +54,8 @@ struct Handle {
     id: u32,
     /// What the thread knew at its end.
     end: Option<Clock>,
+    /// In a program of OpenMP: its end.
+    signal: Option<Signal>,
     detached: bool,
 }
 
@@ -223,7 +226,17 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
     let (id, line) = world
         .threads
         .with(|inner| inner.add(Some(id), stack, &clock));
-    Thread::new(id, line, stack_size)
+    let thread = Thread::new(id, line, stack_size);
+    if let Some(Some(strand)) = openmp::with_strand(creator, |strand| strand.fork(id, stack)) {
+        strand.ran_by(id);
+        // SAFETY: just made.
+        unsafe {
+            (*thread).set_step(strand.step());
+            (*thread).strand = Box::into_raw(strand);
+        }
+        openmp::thread_begins();
+    }
+    thread
 }
 
 /// A thread could not be created after all.
@@ -269,6 +282,7 @@ pub fn begin(thread: *mut Thread, handle: usize) {
             Handle {
                 id,
                 end: None,
+                signal: None,
                 detached,
             },
         );
@@ -280,8 +294,10 @@ pub fn begin_unknown() {
     let world = world();
     let mut clock = Clock::default();
     let pause = pause();
+    let mut signals = Vec::new();
     // Nobody may know a time before it is over: each thread's goes up.
     pause.threads(|thread| {
+        signals.extend(openmp::with_strand(thread, |strand| strand.signal()).flatten());
         thread.ticks(|line| {
             line.record();
             clock.join(line.publish());
@@ -293,6 +309,7 @@ pub fn begin_unknown() {
     });
     drop(pause);
     let thread = Thread::new(id, line, stack_limit());
+    openmp::unknown_thread_begins(thread, id, &signals);
     if id == 0 {
         world.threads.set_name(0, b"main");
     } else {
@@ -330,6 +347,7 @@ pub fn end(entered: Entered) {
     let mut clock = Clock::default();
     thread.ticks(|line| clock.copy_from(line.publish()));
     let last = thread.line.last();
+    let signal = openmp::thread_ends(thread);
     world().threads.with(|inner| {
         inner.infos[id as usize].finished = true;
         inner.slots[slot.index()].last = Some(last);
@@ -346,6 +364,7 @@ pub fn end(entered: Entered) {
                 inner.handles.remove(&handle);
             } else if let Some(handle) = inner.handles.get_mut(&handle) {
                 handle.end = Some(clock);
+                handle.signal = signal;
             }
         }
     });
@@ -359,11 +378,18 @@ pub fn joined(entered: &Entered, handle: usize, id: u32) {
     let end = world()
         .threads
         .with(|inner| match inner.handles.get(&handle) {
-            Some(found) if found.id == id => inner.handles.remove(&handle)?.end,
+            Some(found) if found.id == id => inner.handles.remove(&handle),
             _ => None,
         });
-    if let Some(clock) = end {
-        entered.thread().line.learn(&clock);
+    if let Some(Handle {
+        end: Some(clock),
+        signal,
+        ..
+    }) = end
+    {
+        let thread = entered.thread();
+        thread.line.learn(&clock);
+        openmp::with_strand(thread, |strand| strand.join(signal.as_slice()));
     }
     alone_again(entered);
 }
@@ -395,6 +421,7 @@ pub fn created(handle: usize, id: u32, detached: bool) {
                 Handle {
                     id,
                     end: None,
+                    signal: None,
                     detached,
                 },
             )),
@@ -414,9 +441,12 @@ pub fn created(handle: usize, id: u32, detached: bool) {
 /// If the running thread is the only one and knows everything, it need not be looked at.
 fn alone_again(entered: &Entered) {
     let clock = entered.thread().line.clock();
-    let alone = world()
-        .threads
-        .with(|inner| inner.live == 1 && inner.knows_all(clock));
+    let alone = match &world().tasks {
+        Some(tasks) => tasks.is_alone(),
+        None => world()
+            .threads
+            .with(|inner| inner.live == 1 && inner.knows_all(clock)),
+    };
     if alone {
         world().alone.store(true, Ordering::Relaxed);
         entered.thread().refresh();

@@ -8,6 +8,7 @@ use crate::depot::Depot;
 use crate::findings::Findings;
 use crate::heap::Blocks;
 use crate::histories::Histories;
+use crate::openmp::Tasks;
 use crate::origin;
 use crate::os;
 use crate::shadow::Shadow;
@@ -26,6 +27,8 @@ pub struct World {
     pub threads: Threads,
     pub blocks: Blocks,
     pub findings: Findings,
+    /// In a program of OpenMP.
+    pub tasks: Option<Tasks>,
     /// One thread lives, and it knows all that others have done: what it does happens before all that
     /// is still to come, and need not be looked at.
     pub alone: AtomicBool,
@@ -103,6 +106,7 @@ impl World {
             threads: Threads::new(),
             blocks,
             findings: Findings::new(environment.get("DEADHEAT_REPORT")),
+            tasks: is_openmp().then(Tasks::new),
             alone: AtomicBool::new(true),
             dropped: AtomicU64::new(0),
         };
@@ -121,6 +125,14 @@ impl World {
     pub fn drop_one(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Whether the program is linked to a runtime of OpenMP that tells of its tasks.
+fn is_openmp() -> bool {
+    #[cfg(feature = "interpose")]
+    return crate::interpose::ompt::is_there();
+    #[cfg(not(feature = "interpose"))]
+    false
 }
 
 /// Starts the program again with a limit for its stack, if it has none: the kernel then puts mappings where they leave

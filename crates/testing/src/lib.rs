@@ -2,6 +2,7 @@
 //!
 //! - [`Trials`] says how many random things a test tries, and how to repeat one of them.
 //! - [`programs`] writes `.tp` programs, makes failing ones small, and runs every schedule of one.
+//! - [`openmp`] writes OpenMP programs in C, and knows which of their variables race.
 //! - [`traces`] writes traces of threads, makes failing ones small, finds every predictable race of
 //!   one, and has the partial orders straight from their definitions.
 //!
@@ -17,6 +18,7 @@
 //! });
 //! ```
 
+pub mod openmp;
 pub mod programs;
 pub mod traces;
 mod trials;

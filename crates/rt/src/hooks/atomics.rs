@@ -202,8 +202,8 @@ unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
 
 fn read(channel: &Locked, thread: &mut Thread, order: Order) {
     match order.acquires() {
-        true => channel.acquire(&mut thread.line),
-        false => channel.peek(&mut thread.line),
+        true => channel.acquire(thread),
+        false => channel.peek(thread),
     }
 }
 
@@ -219,16 +219,16 @@ unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) {
     let channels = &world().channels;
     if order.releases() {
         let mut channel = channels.get(place as usize).lock();
-        thread.ticks(|line| channel.release(line));
+        channel.release(thread);
         return unsafe { T::store(place, value, order) };
     }
-    let place_of = match thread.line.has_fence() {
+    let place_of = match thread.has_fence() {
         true => Some(channels.get(place as usize)),
         false => channels.find(place as usize),
     };
     let _channel = place_of.map(|channel| {
         let mut channel = channel.lock();
-        channel.relaxed_store(&thread.line);
+        channel.relaxed_store(thread);
         channel
     });
     unsafe { T::store(place, value, order) }
@@ -250,8 +250,7 @@ unsafe fn update<T: Value, R>(
     };
     let thread = entered.thread();
     let channels = &world().channels;
-    let wanted =
-        order.releases() || order.acquires() || failure.acquires() || thread.line.has_fence();
+    let wanted = order.releases() || order.acquires() || failure.acquires() || thread.has_fence();
     let place_of = match wanted {
         true => Some(channels.get(place as usize)),
         false => channels.find(place as usize),
@@ -267,8 +266,8 @@ unsafe fn update<T: Value, R>(
     }
     read(&channel, thread, order);
     match order.releases() {
-        true => thread.ticks(|line| channel.release_more(line)),
-        false => channel.relaxed_update(&thread.line),
+        true => channel.release_more(thread),
+        false => channel.relaxed_update(thread),
     }
     result
 }
@@ -296,9 +295,7 @@ unsafe extern "C" fn thread_fence(order: i32, _pc: usize) {
     }
     if let Some(entered) = entered() {
         let order = Order(order);
-        entered
-            .thread()
-            .ticks(|line| line.fence(order.acquires(), order.releases()));
+        entered.thread().fence(order.acquires(), order.releases());
     }
 }
 

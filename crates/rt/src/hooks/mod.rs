@@ -40,6 +40,21 @@ macro_rules! export_one {
         "sub rsp, 8", "push qword ptr [rsp + 8]", "push qword ptr [rsp + 24]", "call {target}", "add rsp, 24", "ret"); };
     // As many as there are, and nothing more.
     ($name:literal, plain, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "jmp {target}"); };
+    // As many as there are; who calls is noted before.
+    ($name:literal, noted, $target:path) => {
+        std::arch::global_asm!(
+            concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak ", $name, "\n.type ", $name,
+                ",@function\n.p2align 4\n", $name, ":"),
+            "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "sub rsp, 8",
+            "mov rdi, [rsp + 56]", "call {note}", "add rsp, 8",
+            "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi", "jmp {target}",
+            concat!(".size ", $name, ", . - ", $name, "\n.popsection"),
+            note = sym $crate::interpose::openmp_entries::note_caller,
+            target = sym $target,
+        );
+    };
+    // Three words, and the stack pointer.
+    ($name:literal, stack3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, rsp", "jmp {target}"); };
     // The stack pointer instead of the caller's address.
     ($name:literal, stack, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, rsp", "jmp {target}"); };
 }

@@ -8,6 +8,7 @@ use super::real::real;
 use crate::access::{What, range_entered};
 use crate::heap::Header;
 use crate::hooks::export;
+use crate::openmp::is_runtime;
 use crate::thread::{enter, local};
 use crate::world::{World, world};
 
@@ -57,7 +58,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     let block = memory + before;
     let entered = enter();
     let (stack, thread) = match &entered {
-        Some(entered) => (entered.thread().stack_at(pc), entered.thread().id),
+        Some(entered) => (entered.thread().stack_at(pc), entered.thread().owner()),
         None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
@@ -83,7 +84,9 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     world().blocks.note_freed(block, header);
     if let Some(entered) = enter() {
         let size = header.size();
-        if !world().off() && entered.thread().ignore[1] == 0 {
+        let unwatched = world().off() || entered.thread().ignore[1] > 0;
+        // What OpenMP's runtime does with its own blocks is its own business.
+        if !unwatched && !is_runtime(pc) {
             let write = Kind {
                 write: true,
                 atomic: false,

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::real::real;
 use crate::hooks::export;
+use crate::openmp::is_runtime;
 use crate::sync;
 
 type Lock = *mut c_void;
@@ -37,17 +38,21 @@ fn got_read(lock: Lock, result: c_int) {
     }
 }
 
-unsafe extern "C" fn mutex_lock(lock: Lock) -> c_int {
+unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_lock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    if !is_runtime(pc) {
+        got_mutex(lock, result);
+    }
     result
 }
 
-unsafe extern "C" fn mutex_trylock(lock: Lock) -> c_int {
+unsafe extern "C" fn mutex_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_trylock: fn(Lock) -> c_int)(lock) };
-    got_mutex(lock, result);
+    if !is_runtime(pc) {
+        got_mutex(lock, result);
+    }
     result
 }
 
@@ -81,8 +86,10 @@ unsafe extern "C" fn spin_trylock(lock: Lock) -> c_int {
     result
 }
 
-unsafe extern "C" fn mutex_unlock(lock: Lock) -> c_int {
-    sync::unhold(lock as usize, None);
+unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
+    if !is_runtime(pc) {
+        sync::unhold(lock as usize, None);
+    }
     // SAFETY: the program's own call.
     unsafe { real!(pthread_mutex_unlock: fn(Lock) -> c_int)(lock) }
 }
@@ -294,14 +301,14 @@ unsafe extern "C" fn mtx_destroy(lock: Lock) {
 
 unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, 0, || unsafe {
         real!(cnd_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
 unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, 0, || unsafe {
         real!(cnd_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -330,7 +337,10 @@ extern "C" fn wait_cancelled(mutex: *mut c_void) {
 }
 
 /// Waits on a condition variable: the mutex is given back meanwhile.
-fn waiting(mutex: Lock, wait: impl FnOnce() -> c_int) -> c_int {
+fn waiting(mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+    if is_runtime(pc) {
+        return wait();
+    }
     sync::unhold(mutex as usize, None);
     let mut cleanup = Cleanup {
         routine: wait_cancelled,
@@ -347,16 +357,16 @@ fn waiting(mutex: Lock, wait: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock) -> c_int {
+unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(pthread_cond_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
-unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time) -> c_int {
+unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, pc, || unsafe {
         real!(pthread_cond_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -368,7 +378,7 @@ unsafe extern "C" fn cond_clockwait(
     time: Time,
 ) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, || unsafe {
+    waiting(mutex, 0, || unsafe {
         real!(pthread_cond_clockwait: fn(Lock, Lock, c_int, Time) -> c_int)(
             condition, mutex, clock, time,
         )
@@ -391,13 +401,13 @@ unsafe extern "C" fn cond_init(condition: Lock, attributes: *const c_void) -> c_
 }
 
 export! {
-    "pthread_mutex_lock" plain => mutex_lock;
-    "pthread_mutex_trylock" plain => mutex_trylock;
+    "pthread_mutex_lock" 1 => mutex_lock;
+    "pthread_mutex_trylock" 1 => mutex_trylock;
     "pthread_mutex_timedlock" plain => mutex_timedlock;
     "pthread_mutex_clocklock" plain => mutex_clocklock;
     "pthread_spin_lock" plain => spin_lock;
     "pthread_spin_trylock" plain => spin_trylock;
-    "pthread_mutex_unlock" plain => mutex_unlock;
+    "pthread_mutex_unlock" 1 => mutex_unlock;
     "pthread_spin_unlock" plain => spin_unlock;
     "pthread_mutex_destroy" plain => mutex_destroy;
     "pthread_spin_destroy" plain => spin_destroy;
@@ -428,8 +438,8 @@ export! {
     "cnd_timedwait" plain => cnd_timedwait;
     "pthread_barrier_wait" plain => barrier_wait;
     "pthread_barrier_destroy" plain => barrier_destroy;
-    "pthread_cond_wait" plain => cond_wait;
-    "pthread_cond_timedwait" plain => cond_timedwait;
+    "pthread_cond_wait" 2 => cond_wait;
+    "pthread_cond_timedwait" 3 => cond_timedwait;
     "pthread_cond_clockwait" plain => cond_clockwait;
     "pthread_cond_signal" plain => cond_signal;
     "pthread_cond_broadcast" plain => cond_broadcast;

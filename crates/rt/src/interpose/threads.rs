@@ -190,6 +190,8 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     local.depth.set(1);
     // SAFETY: made by `create` for this thread.
     let begin = unsafe { *Box::from_raw(begin.cast::<Begin>()) };
+    // SAFETY: nobody else has the thread yet.
+    unsafe { (*begin.thread).floor = &raw const begin as usize };
     Thread::begin(begin.thread);
     local.depth.set(0);
     // SAFETY: asks for the running thread's name for itself.
@@ -200,8 +202,19 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     (begin.start)(begin.argument)
 }
 
-/// Where the running thread's stack is.
+/// Where the running thread's stack is. What was done to this memory when it was another thread's does not count.
 fn find_stack() {
+    find_own_stack();
+    let Some(entered) = enter() else { return };
+    let (from, to) = entered.thread().stack;
+    if from != 0 {
+        world().shadow.clear(from, to & !7);
+        world().channels.clear(from, to);
+    }
+}
+
+/// Where the running thread's stack is.
+pub fn find_own_stack() {
     let Some(entered) = enter() else { return };
     // SAFETY: the attributes are written before they are read.
     unsafe {
@@ -212,12 +225,6 @@ fn find_stack() {
             entered.thread().stack = (start as usize, start as usize + size);
             libc::pthread_attr_destroy(&mut attributes);
         }
-    }
-    // What was done to this memory when it was another thread's stack does not count.
-    let (from, to) = entered.thread().stack;
-    if from != 0 {
-        world().shadow.clear(from, to & !7);
-        world().channels.clear(from, to);
     }
 }
 

@@ -1,0 +1,312 @@
+//! A corpus: small programs whose first lines say which races they have. Each is built by `deadheat cc` or
+//! `deadheat c++` and run by `deadheat run`; verdict, racing lines and variable must be what these lines say.
+//!
+//! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
+//! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
+//! is run under (`env LD_PRELOAD=libjemalloc.so.2`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The programs of a directory.
+pub struct Corpus {
+    /// Options of the compiler that all of them get.
+    options: &'static [&'static str],
+    pub programs: Vec<Program>,
+}
+
+/// A program and what it says of itself.
+pub struct Program {
+    path: PathBuf,
+    pub races: Vec<Expected>,
+    options: Vec<String>,
+    pub compiler: Option<String>,
+    /// For how many threads of OpenMP its verdict holds.
+    pub threads: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    variable: String,
+    lines: [u64; 2],
+}
+
+impl Corpus {
+    /// The programs in a directory under `tests/`, by name.
+    pub fn read(directory: &str, options: &'static [&'static str]) -> Corpus {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests")
+            .join(directory)
+            .canonicalize()
+            .unwrap();
+        let files = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let sources = files.filter(|path| {
+            path.extension()
+                .is_some_and(|ending| ending == "c" || ending == "cpp")
+        });
+        let mut programs: Vec<Program> = sources.map(Program::read).collect();
+        programs.sort_by_key(Program::name);
+        Corpus { options, programs }
+    }
+
+    /// It has so many programs at least, and about as many with races as without.
+    pub fn assert_large_and_balanced(&self, least: usize) {
+        let count = self.programs.len();
+        let racy = self.programs.iter().filter(|program| program.is_racy());
+        let racy = racy.count();
+        assert!(count >= least, "{count}");
+        assert!(
+            racy * 5 >= count * 2 && racy * 5 <= count * 3,
+            "{racy} of {count}"
+        );
+    }
+
+    /// Every program, with each of these compilers that it is for, does what it says.
+    pub fn assert_verdicts(&self, compilers: &[&str]) {
+        let runs = std::env::var("DEADHEAT_CORPUS_RUNS").map_or(1, |text| text.parse().unwrap());
+        let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
+        let chosen = |program: &&Program| program.name().contains(&only);
+        let mut work: Vec<(&Program, &str)> = Vec::new();
+        for program in self.programs.iter().filter(chosen) {
+            let is_for = |compiler: &&&str| {
+                let family = compiler.split('-').next();
+                program.compiler.is_none() || program.compiler.as_deref() == family
+            };
+            work.extend(compilers.iter().filter(is_for).map(|name| (program, *name)));
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let next = AtomicUsize::new(0);
+        let wrong = Mutex::new(Vec::new());
+        let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+        let try_some = || {
+            while let Some((program, compiler)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let tried = program.try_it(compiler, self.options, directory.path(), runs);
+                if let Err(what) = tried {
+                    let what = format!("{} ({compiler}): {what}", program.name());
+                    wrong.lock().unwrap().push(what);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(try_some);
+            }
+        });
+        let mut wrong = wrong.into_inner().unwrap();
+        wrong.sort();
+        println!(
+            "{} programs and compilers, {runs} runs each, {} wrong",
+            work.len(),
+            wrong.len()
+        );
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+impl Program {
+    fn read(path: PathBuf) -> Program {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.display().to_string();
+        let mut program = Program {
+            path,
+            races: Vec::new(),
+            options: Vec::new(),
+            compiler: None,
+            threads: Vec::new(),
+            environment: Vec::new(),
+        };
+        let mut is_clean = false;
+        let words = |text: &str| text.split_whitespace().map(str::to_string).collect();
+        for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
+            match line.split_once(": ") {
+                Some(("expect", "no race")) => is_clean = true,
+                Some(("expect", race)) => program
+                    .races
+                    .push(Expected::read(race).unwrap_or_else(|| panic!("{name}: {line}"))),
+                Some(("options", options)) => program.options = words(options),
+                Some(("compiler", compiler)) => program.compiler = Some(compiler.to_string()),
+                Some(("threads", threads)) => program.threads = words(threads),
+                Some(("environment", variables)) => {
+                    let variables = variables.split_whitespace().map(|variable| {
+                        let (name, value) = variable.split_once('=').unwrap();
+                        (name.to_string(), value.to_string())
+                    });
+                    program.environment = variables.collect();
+                }
+                _ => assert!(
+                    !is_clean && program.races.is_empty(),
+                    "{name}: `{line}` says nothing that is known"
+                ),
+            }
+        }
+        assert!(
+            is_clean == program.races.is_empty(),
+            "{name} says what to expect, and only one thing"
+        );
+        program
+    }
+
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap();
+        name.to_string_lossy().into_owned()
+    }
+
+    pub fn is_racy(&self) -> bool {
+        !self.races.is_empty()
+    }
+
+    fn is_cxx(&self) -> bool {
+        self.path.extension().is_some_and(|ending| ending == "cpp")
+    }
+
+    /// What is wrong with this program when built with a compiler and run some times; nothing, if all is well.
+    fn try_it(
+        &self,
+        compiler: &str,
+        options: &[&str],
+        directory: &Path,
+        runs: usize,
+    ) -> Result<(), String> {
+        let executable = directory.join(format!("{}-{compiler}", self.name()));
+        let mut build = deadheat();
+        build
+            .arg(if self.is_cxx() { "c++" } else { "cc" })
+            .arg(format!("--with={compiler}"))
+            .args(["-O1", "-Wall", "-Wextra", "-Wno-unused-parameter"])
+            .args(options)
+            .args(&self.options)
+            .args(words("DEADHEAT_CORPUS_OPTIONS"));
+        build.arg(&self.path).arg("-o").arg(&executable);
+        let built = build.output().unwrap();
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        if !built.status.success() || !said.is_empty() {
+            return Err(format!("building it: {} {said}", built.status));
+        }
+        for run in 1..=runs {
+            if self.threads.is_empty() {
+                self.run(&executable, None)
+                    .map_err(|what| format!("run {run}: {what}"))?;
+            }
+            for threads in &self.threads {
+                self.run(&executable, Some(threads))
+                    .map_err(|what| format!("run {run} with {threads} threads: {what}"))?;
+            }
+        }
+        std::fs::remove_file(&executable).unwrap();
+        Ok(())
+    }
+
+    fn run(&self, executable: &Path, threads: Option<&str>) -> Result<(), String> {
+        let json = PathBuf::from(format!("{}.json", executable.display()));
+        let mut run = deadheat();
+        run.args(["run", "--json"])
+            .arg(&json)
+            .arg("--")
+            .args(words("DEADHEAT_CORPUS_UNDER"))
+            .arg(executable)
+            .envs(threads.map(|threads| ("OMP_NUM_THREADS", threads)))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = run.spawn().unwrap();
+        let start = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if start.elapsed() > Duration::from_secs(60) => {
+                    child.kill().unwrap();
+                    return Err("it has not ended within a minute".to_string());
+                }
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        };
+        let report = std::fs::read_to_string(&json).unwrap_or_default();
+        let report: Value = serde_json::from_str(&report)
+            .map_err(|error| format!("{status}, no report: {error}"))?;
+        let races = report["races"].as_array().unwrap().iter();
+        let found: Vec<Expected> = races.map(|race| self.found(race)).collect();
+        let right = |race: &Expected| self.races.iter().any(|expected| expected.fits(race));
+        let is_found = |expected: &Expected| found.iter().any(|race| expected.fits(race));
+        if !found.iter().all(right) || !self.races.iter().all(is_found) {
+            return Err(format!("expected {:?}, found {found:?}", self.races));
+        }
+        let expected = if self.is_racy() { 66 } else { 0 };
+        match status.code() == Some(expected) {
+            true => Ok(()),
+            false => Err(format!("{status}, expected {expected}")),
+        }
+    }
+
+    /// What a report says of one race: the variable, and the line of the innermost frames in this file.
+    fn found(&self, race: &Value) -> Expected {
+        let line = |access: &Value| {
+            let stack = access["stack"].as_array().unwrap();
+            let mut own = stack.iter().filter(|frame| {
+                let file = frame["file"].as_str().unwrap_or_default();
+                file.ends_with(&format!("/{}", self.name())) || file == self.name()
+            });
+            own.next()
+                .and_then(|frame| frame["line"].as_u64())
+                .unwrap_or(0)
+        };
+        let mut lines = [line(&race["first"]), line(&race["second"])];
+        lines.sort();
+        Expected {
+            variable: race["variable"].as_str().unwrap().to_string(),
+            lines,
+        }
+    }
+}
+
+impl Expected {
+    /// From `race on VARIABLE, lines N and M`.
+    fn read(text: &str) -> Option<Expected> {
+        let (variable, lines) = text.strip_prefix("race on ")?.rsplit_once(", lines ")?;
+        let (first, second) = lines.split_once(" and ")?;
+        let mut lines = [first.parse().ok()?, second.parse().ok()?];
+        lines.sort();
+        Some(Expected {
+            variable: variable.to_string(),
+            lines,
+        })
+    }
+
+    /// An expected variable with an offset must have it; one without may.
+    fn fits(&self, found: &Expected) -> bool {
+        let without_offset = found.variable.split('+').next().unwrap();
+        let same = self.variable == "*"
+            || self.variable == found.variable
+            || self.variable == without_offset;
+        same && self.lines == found.lines
+    }
+}
+
+/// Whether `deadheat cc` and `deadheat c++` with this compiler are well with these arguments.
+pub fn compiles(compiler: &str, arguments: &[&str]) -> bool {
+    ["cc", "c++"].iter().all(|language| {
+        let mut command = deadheat();
+        command.arg(language).arg(format!("--with={compiler}"));
+        let output = command.args(arguments).output();
+        output.is_ok_and(|output| output.status.success())
+    })
+}
+
+fn deadheat() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
+    command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
+    command
+}
+
+/// The words in a variable of the environment.
+fn words(variable: &str) -> Vec<String> {
+    let text = std::env::var(variable).unwrap_or_default();
+    text.split_whitespace().map(str::to_string).collect()
+}

@@ -1,0 +1,53 @@
+//! The programs in `tests/openmp/`, with clang and its OpenMP runtime, for every number of threads that they hold for.
+//! Skipped, with what to install, where one of the two is missing. [`corpus`] says what can be chosen.
+
+mod corpus;
+
+use corpus::{Corpus, compiles};
+
+/// For how many threads a program holds that does not say so.
+const THREADS: [&str; 3] = ["2", "4", "16"];
+
+fn openmp() -> Corpus {
+    let mut corpus = Corpus::read("openmp", &["-fopenmp", "-pthread"]);
+    for program in &mut corpus.programs {
+        if program.threads.is_empty() {
+            program.threads = THREADS.map(str::to_string).to_vec();
+        }
+    }
+    corpus
+}
+
+#[test]
+fn the_corpus_is_large_and_balanced() {
+    let corpus = openmp();
+    corpus.assert_large_and_balanced(150);
+    // Races between tasks do not need a second thread.
+    let programs = corpus.programs.iter();
+    let with_one = programs.filter(|program| program.is_racy() && program.threads[0] == "1");
+    let with_one = with_one.count();
+    assert!(with_one >= 50, "{with_one}");
+}
+
+#[test]
+fn every_program_has_the_verdict_lines_and_variable_it_says() {
+    let corpus = openmp();
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("region.c");
+    std::fs::write(&source, "#include <omp.h>\nint main(void) { return 0; }\n").unwrap();
+    let executable = directory.path().join("region");
+    let arguments = ["-xc", "-fopenmp", "-o"].map(str::to_string).into_iter();
+    let paths = [executable, source].map(|path| path.display().to_string());
+    let arguments: Vec<String> = arguments.chain(paths).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match ["clang-19", "clang"]
+        .into_iter()
+        .find(|name| compiles(name, &arguments))
+    {
+        Some(compiler) => corpus.assert_verdicts(&[compiler]),
+        None => println!(
+            "skipped {} programs: install clang-19 and libomp-19-dev (`apt install clang-19 libomp-19-dev`)",
+            corpus.programs.len()
+        ),
+    }
+}

@@ -1,0 +1,109 @@
+//! Random OpenMP programs: the variables that `deadheat run` finds racing are those that the closure of the program's
+//! graph has racing, with any number of threads.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use deadheat_testing::Trials;
+use deadheat_testing::openmp::c::file;
+use deadheat_testing::openmp::{Program, VARIABLES};
+use fastrand::Rng;
+use serde_json::Value;
+
+/// How many programs are compiled at once.
+const LOT: usize = 40;
+
+fn deadheat() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_deadheat"))
+}
+
+/// The racing variables of a file of programs, as they are called in it.
+fn found(executable: &Path, threads: usize) -> BTreeSet<String> {
+    let json = executable.with_extension("json");
+    let run = deadheat()
+        .args(["run", "--quiet", "--error-exitcode", "0", "--json"])
+        .arg(&json)
+        .arg("--")
+        .arg(executable)
+        .env("OMP_NUM_THREADS", threads.to_string())
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let races = report["races"].as_array().unwrap();
+    races
+        .iter()
+        .map(|race| race["variable"].as_str().unwrap().to_string())
+        .collect()
+}
+
+fn expected(programs: &[Program], threads: usize) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (number, program) in programs.iter().enumerate() {
+        let racy = program.racy(threads);
+        names.extend(
+            (0..VARIABLES)
+                .filter(|v| racy[*v])
+                .map(|v| format!("v{number}_{v}")),
+        );
+    }
+    names
+}
+
+#[test]
+fn the_racing_variables_are_those_of_the_graph() {
+    if Command::new("clang-19").arg("--version").output().is_err() {
+        eprintln!("skipped: install clang-19 and libomp-19-dev");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let trials = Trials::new(14, 120).divided_by(LOT as u64);
+    let (mut racing, mut others) = (0, 0);
+    for trial in &trials {
+        let mut rng: Rng = trial.rng();
+        let programs: Vec<Program> = (0..LOT).map(|_| Program::random(&mut rng)).collect();
+        let source = directory.path().join("programs.c");
+        let executable = directory.path().join("programs");
+        std::fs::write(&source, file(&programs)).unwrap();
+        let built = deadheat()
+            .args(["cc", "--with=clang-19", "-O1", "-fopenmp"])
+            .arg(&source)
+            .arg("-o")
+            .arg(&executable)
+            .output()
+            .unwrap();
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        for threads in [1, 2, 8] {
+            let (found, expected) = (found(&executable, threads), expected(&programs, threads));
+            racing += expected.len();
+            others += LOT * VARIABLES - expected.len();
+            if found != expected {
+                let missed: Vec<_> = expected.difference(&found).collect();
+                let invented: Vec<_> = found.difference(&expected).collect();
+                let wrong = missed.iter().chain(&invented).next().unwrap();
+                let number: usize = wrong[1..].split('_').next().unwrap().parse().unwrap();
+                panic!(
+                    "{threads} threads: missed {missed:?}, invented {invented:?}\n{}",
+                    programs[number].c(number)
+                );
+            }
+        }
+    }
+    println!(
+        "{} lots of {LOT} programs: {racing} racing variables, {others} others, no difference",
+        trials.count()
+    );
+    trials.expect(
+        racing > 100 && others > 100,
+        format!("{racing} racing, {others} others"),
+    );
+}

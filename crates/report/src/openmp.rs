@@ -1,0 +1,178 @@
+//! Tasks of OpenMP in its own words, and what would have ordered two of them.
+
+use std::rc::Rc;
+
+use deadheat_native::{Frame, NativeAccess, NativeTask, OpenMp};
+
+use crate::style::grouped;
+
+/// The task that made an access: `the task created at f.c:12`.
+pub fn who(access: &NativeAccess) -> Option<String> {
+    access.tasks.first().map(task)
+}
+
+/// A task as people speak of it.
+pub fn task(task: &NativeTask) -> String {
+    let place = place(task);
+    match task.kind.as_str() {
+        "explicit" => format!("the task created at {place}"),
+        "implicit" => format!("thread {} of the parallel region at {place}", task.number),
+        "iterations" if task.iterations <= 1 => {
+            format!("iteration {} of the loop at {place}", task.number)
+        }
+        "iterations" => format!(
+            "iterations {} to {} of the loop at {place}",
+            task.number,
+            task.number.saturating_add(task.iterations) - 1
+        ),
+        "section" => format!("a section at {place}"),
+        "single" => format!("the single block at {place}"),
+        _ => "the code outside of parallel regions".to_string(),
+    }
+}
+
+/// The same with what it depends on.
+pub fn task_in_full(found: &NativeTask) -> String {
+    match found.depends.is_empty() {
+        true => task(found),
+        false => format!("{}, {}", task(found), found.depends.join(" ")),
+    }
+}
+
+/// The task that made an access, without saying where it is: `thread 2`.
+pub fn who_in_short(access: &NativeAccess) -> Option<String> {
+    let task = access.tasks.first()?;
+    Some(match task.kind.as_str() {
+        "explicit" => "the task".to_string(),
+        "implicit" => format!("thread {}", task.number),
+        "iterations" if task.iterations <= 1 => format!("iteration {}", task.number),
+        "iterations" => format!("iterations from {}", task.number),
+        "section" => "the section".to_string(),
+        "single" => "the single block".to_string(),
+        _ => access.thread.clone(),
+    })
+}
+
+/// A function's name as the source has it: compilers make functions of regions and tasks.
+pub fn function(name: &str) -> &str {
+    match name.find(".omp_") {
+        Some(0) => "task",
+        Some(end) => &name[..end],
+        None => name,
+    }
+}
+
+/// A stack without the runtime's own functions and those that only call the next one.
+pub fn own_frames(stack: &[Rc<Frame>]) -> Vec<Rc<Frame>> {
+    let is_glue = |frame: &Frame| {
+        let runtime = frame.file.is_none()
+            && ["libomp.so", "libgomp.so", "libiomp5.so"]
+                .iter()
+                .any(|runtime| frame.location().starts_with(runtime));
+        let entry = frame.function.as_deref().is_some_and(|name| {
+            name.starts_with(".omp_task_entry.") || name.split('.').nth(1) == Some("omp_outlined")
+        });
+        runtime || entry && stack.len() > 1
+    };
+    let own: Vec<Rc<Frame>> = stack
+        .iter()
+        .enumerate()
+        .filter(|(index, frame)| *index == 0 || !is_glue(frame))
+        .map(|(_, frame)| frame.clone())
+        .collect();
+    own
+}
+
+fn place(task: &NativeTask) -> String {
+    let own = task
+        .stack
+        .iter()
+        .find(|frame| frame.line.is_some() && !frame.is_system());
+    own.or(task.stack.first())
+        .map_or_else(|| "?".to_string(), |frame| frame.location())
+}
+
+/// What would have ordered the two accesses, or kept them apart.
+pub fn remedy(first: &NativeAccess, second: &NativeAccess) -> Option<String> {
+    let (a, b) = (first.tasks.first()?, second.tasks.first()?);
+    let creator = |access: &NativeAccess| access.tasks.get(1).map(|task| task.id);
+    let is = |task: &NativeTask, kind: &str| task.kind == kind;
+    let advice = if is(a, "explicit") && is(b, "explicit") {
+        if a.id == b.id {
+            return None;
+        }
+        match creator(first) == creator(second) {
+            true if a.depends.is_empty() && b.depends.is_empty() => {
+                "both tasks have the same creator: `depend` clauses, or a `taskwait` between their creation, would order them"
+            }
+            true => {
+                "the tasks' `depend` clauses have no conflict: name what both use in both of them"
+            }
+            false => {
+                "the tasks have different creators, so `depend` does not order them: a `taskgroup` around one, or a \
+                 `taskwait` at the end of its creator and of whoever created that, would"
+            }
+        }
+    } else if is(a, "explicit") || is(b, "explicit") {
+        "the task runs beside the code after it until somebody waits: a `taskwait`, the end of a `taskgroup` or a \
+         barrier between them would order them"
+    } else if is(a, "iterations") && is(b, "iterations") && creator_loop(a) == creator_loop(b) {
+        "iterations of one loop come in any order: a private variable, a `reduction`, `atomic`, `critical` or `ordered` \
+         would keep them apart"
+    } else if is(a, "implicit") && is(b, "implicit") {
+        "the threads of a team run side by side until the next barrier: a `barrier` between them would order them, and a \
+         private variable, a `reduction`, `atomic` or `critical` would keep them apart"
+    } else {
+        "any thread of the team may run this, and nobody waits for it before the next barrier: without `nowait`, or \
+         with a `barrier` between them, they would be ordered"
+    };
+    Some(advice.to_string())
+}
+
+fn creator_loop(task: &NativeTask) -> String {
+    place(task)
+}
+
+/// What a run without a race proves.
+pub fn guarantee(ran: &str, openmp: &OpenMp) -> String {
+    let any_number = !openmp.static_loops && !openmp.thread_numbers && !openmp.team_of_one;
+    let mut sentence = format!(
+        "no race for this input under any schedule{} ({ran}, {} OpenMP tasks, regions and chunks)",
+        if any_number {
+            " and any number of threads"
+        } else {
+            ""
+        },
+        grouped(openmp.tasks)
+    );
+    let limits = [
+        (
+            openmp.locks,
+            "critical sections and locks may change what is computed when they come in another order",
+        ),
+        (
+            openmp.static_loops,
+            "iterations of loops with a static schedule, and sections, were told apart by thread only: \
+             run it with another OMP_NUM_THREADS, too",
+        ),
+        (
+            openmp.thread_numbers,
+            "code that asks for its thread's number was judged as it ran",
+        ),
+        (
+            openmp.messages,
+            "what atomic variables and locks of threads ordered was taken as it came",
+        ),
+        (
+            openmp.team_of_one,
+            "in teams of one thread only explicit tasks were told apart",
+        ),
+    ];
+    for (holds, limit) in limits {
+        if holds {
+            sentence += "; ";
+            sentence += limit;
+        }
+    }
+    sentence
+}

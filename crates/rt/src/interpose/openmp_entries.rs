@@ -1,0 +1,640 @@
+//! Functions of OpenMP's runtime that compiled code calls and that its tool interface does not tell enough of.
+//!
+//! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
+//! runtime hands out again and again without freeing it; the runtime's own combining of reductions, which is
+//! not the program's doing; iterations that wait for each other; and who asks for the number of its thread.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::real::real;
+use crate::hooks::export;
+use crate::openmp::memory::{leave_unchecked, renew};
+use crate::openmp::strand::{Shared, Strand};
+use crate::openmp::with_strand;
+use crate::sync;
+use crate::thread::{Thread, enter, local};
+
+type Location = *const c_void;
+type Code = usize;
+
+thread_local! {
+    /// The strand whose tasks are undeferred.
+    static UNDEFERRED: Cell<*const Strand> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Whether the program has said that the task which is created now by this strand is undeferred.
+pub fn is_undeferred(strand: *const Strand) -> bool {
+    UNDEFERRED.get() == strand
+}
+
+/// Runs something that creates undeferred tasks, if it says so.
+fn creating<T>(undeferred: bool, what: impl FnOnce() -> T) -> T {
+    let before = UNDEFERRED.get();
+    if undeferred && let Some(entered) = enter() {
+        UNDEFERRED.set(entered.thread().strand);
+    }
+    let result = what();
+    UNDEFERRED.set(before);
+    result
+}
+
+thread_local! {
+    static CALLER_STACK: Cell<usize> = const { Cell::new(0) };
+    static CALLER: Cell<(*const Strand, usize)> = const { Cell::new((std::ptr::null(), 0)) };
+}
+
+/// Code that calls one of the functions here, which call the runtime in its place.
+pub extern "C" fn note_caller(code: usize) {
+    // SAFETY: the running thread's own.
+    let strand = unsafe { local().thread.get().as_ref() }.map(|thread| thread.strand.cast_const());
+    CALLER.set((strand.unwrap_or(std::ptr::null()), code));
+}
+
+/// Who has called the runtime for a strand: `code` is whom the runtime takes for it.
+pub fn caller(strand: *const Strand, code: usize) -> usize {
+    match CALLER.get() {
+        (caller, found) if caller == strand && found != 0 => found,
+        _ => code,
+    }
+}
+
+/// Where the stack ends of compiled code that will call a task's code itself; 0: it does not.
+pub fn caller_stack() -> usize {
+    CALLER_STACK.get()
+}
+
+unsafe extern "C" fn begin_if0(
+    location: Location,
+    thread: i32,
+    task: *mut c_void,
+    stack_pointer: usize,
+) {
+    CALLER_STACK.set(stack_pointer + 8);
+    // SAFETY: the stack pointer points to where the call returns to.
+    note_caller(unsafe { *(stack_pointer as *const usize) });
+    // SAFETY: the program's own call.
+    creating(true, || unsafe {
+        real!(__kmpc_omp_task_begin_if0: fn(Location, i32, *mut c_void))(location, thread, task)
+    });
+    CALLER_STACK.set(0);
+    CALLER.set((std::ptr::null(), 0));
+}
+
+/// A dependence, as compiled code tells the runtime.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Dependence {
+    address: usize,
+    length: usize,
+    kind: u8,
+}
+
+/// A list of them.
+type List = *const Dependence;
+
+thread_local! {
+    static DEPENDENCES: Cell<(i32, List)> = const { Cell::new((0, std::ptr::null())) };
+}
+
+/// What such a list says, of a call of compiled code that has not returned.
+#[derive(Clone)]
+pub struct Named {
+    count: i32,
+    list: List,
+    next: i32,
+}
+
+impl Iterator for Named {
+    type Item = (usize, u32);
+
+    fn next(&mut self) -> Option<(usize, u32)> {
+        if self.next >= self.count {
+            return None;
+        }
+        // SAFETY: compiled code has made the list, and waits for the call to return.
+        let dependence = unsafe { *self.list.add(self.next as usize) };
+        self.next += 1;
+        Some((dependence.address, u32::from(dependence.kind)))
+    }
+}
+
+/// Calls something with the dependences of the task that is created now, if it has any.
+pub fn with_dependences(what: impl FnOnce(Named)) {
+    // The task may run, and create others, before the call returns.
+    let (count, list) = DEPENDENCES.replace((0, std::ptr::null()));
+    if count > 0 {
+        what(Named {
+            count,
+            list,
+            next: 0,
+        });
+    }
+}
+
+unsafe extern "C" fn task_with_deps(
+    l: Location,
+    t: i32,
+    task: *mut c_void,
+    n: i32,
+    list: List,
+    m: i32,
+    other: List,
+) -> i32 {
+    DEPENDENCES.set((n, list));
+    // SAFETY: the program's own call.
+    let result = unsafe {
+        real!(__kmpc_omp_task_with_deps: fn(Location, i32, *mut c_void, i32, List, i32, List) -> i32)(
+            l, t, task, n, list, m, other,
+        )
+    };
+    DEPENDENCES.set((0, std::ptr::null()));
+    CALLER.set((std::ptr::null(), 0));
+    result
+}
+
+/// A `taskwait` with dependences.
+fn taskwait(count: i32, list: List, wait: impl FnOnce()) {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| {
+            strand.begin_taskwait(Named {
+                count,
+                list,
+                next: 0,
+            })
+        });
+    }
+    wait();
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| strand.follow());
+    }
+}
+
+unsafe extern "C" fn wait_deps(l: Location, t: i32, n: i32, list: List, m: i32, other: List) {
+    // SAFETY: the program's own call.
+    taskwait(n, list, || unsafe {
+        real!(__kmpc_omp_wait_deps: fn(Location, i32, i32, List, i32, List))(
+            l, t, n, list, m, other,
+        )
+    });
+}
+
+unsafe extern "C" fn taskwait_deps(
+    l: Location,
+    t: i32,
+    n: i32,
+    list: List,
+    m: i32,
+    other: List,
+    no_wait: i32,
+) {
+    // SAFETY: the program's own call.
+    taskwait(n, list, || unsafe {
+        real!(__kmpc_omp_taskwait_deps_51: fn(Location, i32, i32, List, i32, List, i32))(
+            l, t, n, list, m, other, no_wait,
+        )
+    });
+}
+
+/// A task as compiled code knows it.
+#[repr(C)]
+struct Task {
+    shared: usize,
+    routine: Code,
+}
+
+/// What is known of tasks by their code: how much memory one takes, and what copies it for a `taskloop`.
+#[derive(Default)]
+struct Known {
+    tasks: FxHashMap<Code, (usize, Code)>,
+}
+
+static KNOWN: Shared<Option<Known>> = Shared::empty();
+/// How far behind the tool's data of a task the task itself is.
+static DISTANCE: AtomicUsize = AtomicUsize::new(0);
+
+fn known<T>(what: impl FnOnce(&mut Known) -> T) -> T {
+    KNOWN.with(|known| what(known.get_or_insert_default()))
+}
+
+unsafe extern "C" fn task_alloc(
+    location: Location,
+    thread: i32,
+    flags: i32,
+    size: usize,
+    shared: usize,
+    routine: Code,
+) -> *mut Task {
+    // SAFETY: the program's own call.
+    let task = unsafe {
+        real!(__kmpc_omp_task_alloc: fn(Location, i32, i32, usize, usize, Code) -> *mut Task)(
+            location, thread, flags, size, shared, routine,
+        )
+    };
+    if let Some(_entered) = enter() {
+        note_task(task, size, shared, routine);
+    }
+    task
+}
+
+unsafe extern "C" fn target_task_alloc(
+    location: Location,
+    thread: i32,
+    flags: i32,
+    size: usize,
+    shared: usize,
+    routine: Code,
+    device: i64,
+) -> *mut Task {
+    // SAFETY: the program's own call.
+    let task = unsafe {
+        real!(__kmpc_omp_target_task_alloc: fn(Location, i32, i32, usize, usize, Code, i64) -> *mut Task)(
+            location, thread, flags, size, shared, routine, device,
+        )
+    };
+    if let Some(_entered) = enter() {
+        note_task(task, size, shared, routine);
+    }
+    task
+}
+
+fn note_task(task: *mut Task, size: usize, shared: usize, routine: Code) {
+    renew(task as usize, size);
+    // SAFETY: a task that was just made.
+    if let Some(task) = unsafe { task.as_ref() } {
+        renew(task.shared, shared);
+    }
+    let all = size.next_multiple_of(16) + shared;
+    known(|known| known.tasks.entry(routine).or_insert((all, 0)).0 = all);
+}
+
+/// A task is created with the tool's data here. If it is a copy that a `taskloop` has made, nobody has told of its
+/// memory yet.
+pub fn renew_copy(data: usize) {
+    if !known(|known| known.tasks.values().any(|task| task.1 != 0)) {
+        return;
+    }
+    let distance = match DISTANCE.load(Ordering::Relaxed) {
+        0 => {
+            // The task begins a little behind: its second word is code that is known.
+            let found = (1..128).map(|word| word * 8).find(|distance| {
+                // SAFETY: within the runtime's own description of the task, or the task.
+                let task = unsafe { &*((data + distance) as *const Task) };
+                known(|known| known.tasks.contains_key(&task.routine))
+            });
+            let Some(found) = found else { return };
+            DISTANCE.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    };
+    // SAFETY: the task whose data this is.
+    let routine = unsafe { (*((data + distance) as *const Task)).routine };
+    let size = known(|known| known.tasks.get(&routine).copied());
+    if let Some((size, copy)) = size
+        && copy != 0
+    {
+        renew(data + distance, size);
+    }
+}
+
+/// Nothing needs to be copied.
+const NO_COPY: Code = 1;
+
+/// Copies a task for a `taskloop`, as the compiled code wants it, into memory that is new.
+unsafe extern "C" fn copy_task(to: *mut Task, from: *mut Task, last: i32) {
+    // SAFETY: tasks that the runtime has made.
+    let routine = unsafe { (*from).routine };
+    let found = match enter() {
+        Some(_entered) => {
+            let found = known(|known| known.tasks.get(&routine).copied());
+            if let Some((size, _)) = found {
+                renew(to as usize, size);
+            }
+            found
+        }
+        None => known(|known| known.tasks.get(&routine).copied()),
+    };
+    if let Some((_, copy)) = found
+        && copy > NO_COPY
+    {
+        // SAFETY: what the program has given for this.
+        unsafe {
+            std::mem::transmute::<Code, unsafe extern "C" fn(*mut Task, *mut Task, i32)>(copy)(
+                to, from, last,
+            )
+        };
+    }
+}
+
+/// What to give the runtime instead of the program's own function for copying.
+unsafe fn watch_copies(task: *mut Task, copy: Code) -> Code {
+    let Some(_entered) = enter() else { return copy };
+    // SAFETY: the task that the program has made for its loop.
+    let routine = unsafe { (*task).routine };
+    known(|known| known.tasks.entry(routine).or_default().1 = copy.max(NO_COPY));
+    match copy {
+        0 => 0,
+        _ => copy_task as *const () as Code,
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn taskloop(
+    location: Location,
+    thread: i32,
+    task: *mut Task,
+    condition: i32,
+    lower: *mut u64,
+    upper: *mut u64,
+    stride: i64,
+    no_group: i32,
+    schedule: i32,
+    grain: u64,
+    copy: Code,
+) {
+    // SAFETY: the program's own call.
+    unsafe {
+        let copy = watch_copies(task, copy);
+        creating(condition == 0, || {
+            real!(__kmpc_taskloop: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, Code))(
+                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
+                copy,
+            );
+        });
+        CALLER.set((std::ptr::null(), 0));
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn taskloop_5(
+    location: Location,
+    thread: i32,
+    task: *mut Task,
+    condition: i32,
+    lower: *mut u64,
+    upper: *mut u64,
+    stride: i64,
+    no_group: i32,
+    schedule: i32,
+    grain: u64,
+    modifier: i32,
+    copy: Code,
+) {
+    // SAFETY: the program's own call.
+    unsafe {
+        let copy = watch_copies(task, copy);
+        creating(condition == 0, || {
+            real!(__kmpc_taskloop_5: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, i32, Code))(
+                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
+                modifier, copy,
+            );
+        });
+        CALLER.set((std::ptr::null(), 0));
+    }
+}
+
+/// Runs something of the runtime's in which the thread's accesses are not looked at.
+fn unwatched<T>(what: impl FnOnce() -> T) -> T {
+    let set = |change: fn(&mut Thread)| {
+        if let Some(entered) = enter() {
+            change(entered.thread());
+            entered.thread().refresh();
+        }
+    };
+    set(|thread| {
+        (thread.ignore[0], thread.ignore[1]) = (thread.ignore[0] + 1, thread.ignore[1] + 1)
+    });
+    let result = what();
+    set(|thread| {
+        (thread.ignore[0], thread.ignore[1]) = (thread.ignore[0] - 1, thread.ignore[1] - 1)
+    });
+    result
+}
+
+type Reduce =
+    unsafe extern "C" fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32;
+
+/// The runtime combines what threads have; whoever gets 1 combines the rest, one after the other.
+unsafe fn reduction(
+    real: Reduce,
+    arguments: (Location, i32, i32, usize, *mut c_void, Code, *mut c_void),
+) -> i32 {
+    let (location, thread, count, size, data, combine, lock) = arguments;
+    // SAFETY: the program's own call.
+    let todo = unwatched(|| unsafe { real(location, thread, count, size, data, combine, lock) });
+    if todo == 1
+        && let Some(entered) = enter()
+    {
+        sync::hold_only(entered.thread(), lock as usize);
+    }
+    todo
+}
+
+unsafe extern "C" fn reduce(
+    l: Location,
+    t: i32,
+    n: i32,
+    s: usize,
+    d: *mut c_void,
+    c: Code,
+    lock: *mut c_void,
+) -> i32 {
+    // SAFETY: the program's own call.
+    unsafe {
+        let real = real!(__kmpc_reduce: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
+        reduction(real, (l, t, n, s, d, c, lock))
+    }
+}
+
+unsafe extern "C" fn reduce_nowait(
+    l: Location,
+    t: i32,
+    n: i32,
+    s: usize,
+    d: *mut c_void,
+    c: Code,
+    lock: *mut c_void,
+) -> i32 {
+    // SAFETY: the program's own call.
+    unsafe {
+        let real = real!(__kmpc_reduce_nowait: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
+        reduction(real, (l, t, n, s, d, c, lock))
+    }
+}
+
+fn reduction_ends(lock: *mut c_void) {
+    if let Some(entered) = enter() {
+        sync::unhold_only(entered.thread(), lock as usize);
+    }
+}
+
+unsafe extern "C" fn end_reduce(location: Location, thread: i32, lock: *mut c_void) {
+    reduction_ends(lock);
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_end_reduce: fn(Location, i32, *mut c_void))(location, thread, lock) }
+}
+
+unsafe extern "C" fn end_reduce_nowait(location: Location, thread: i32, lock: *mut c_void) {
+    reduction_ends(lock);
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(__kmpc_end_reduce_nowait: fn(Location, i32, *mut c_void))(location, thread, lock)
+    }
+}
+
+/// The sizes of what tasks reduce, by its address, and whether they share it: where there is one thread only.
+static REDUCED: Shared<Option<FxHashMap<usize, (usize, bool)>>> = Shared::empty();
+
+/// Notes what tasks will reduce: a list of so many words each, in which the size is at a place.
+unsafe fn note_reduced(list: *const usize, count: c_int, words: usize, size_at: usize) {
+    let Some(_entered) = enter() else { return };
+    REDUCED.with(|reduced| {
+        let reduced = reduced.get_or_insert_default();
+        for index in 0..count.max(0) as usize {
+            // SAFETY: the list that compiled code has made for the runtime.
+            let (address, size) =
+                unsafe { (*list.add(index * words), *list.add(index * words + size_at)) };
+            reduced.insert(address, (size, false));
+        }
+    });
+}
+
+/// The tasks of a group have ended: what they shared is looked at again.
+pub fn reductions_end() {
+    REDUCED.with(|reduced| {
+        for (address, (size, shared)) in reduced.iter_mut().flatten() {
+            if std::mem::take(shared) {
+                renew(*address, *size);
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn taskred_init(thread: i32, count: i32, list: *mut c_void) -> *mut c_void {
+    // SAFETY: the program's own call.
+    unsafe {
+        note_reduced(list.cast(), count, 7, 2);
+        real!(__kmpc_taskred_init: fn(i32, i32, *mut c_void) -> *mut c_void)(thread, count, list)
+    }
+}
+
+unsafe extern "C" fn taskred_modifier_init(
+    l: Location,
+    t: i32,
+    loops: i32,
+    count: i32,
+    list: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the program's own call.
+    unsafe {
+        note_reduced(list.cast(), count, 7, 2);
+        real!(__kmpc_taskred_modifier_init: fn(Location, i32, i32, i32, *mut c_void) -> *mut c_void)(
+            l, t, loops, count, list,
+        )
+    }
+}
+
+unsafe extern "C" fn reduction_data(
+    thread: i32,
+    group: *mut c_void,
+    item: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the program's own call.
+    let own = unwatched(|| unsafe {
+        real!(__kmpc_task_reduction_get_th_data: fn(i32, *mut c_void, *mut c_void) -> *mut c_void)(
+            thread, group, item,
+        )
+    });
+    if let Some(_entered) = enter() {
+        let size = REDUCED.with(|reduced| {
+            let (size, shared) = reduced.as_mut()?.get_mut(&(item as usize))?;
+            *shared |= own == item;
+            Some(*size)
+        });
+        if let Some(size) = size {
+            leave_unchecked(own as usize, size);
+        }
+    }
+    own
+}
+
+unsafe extern "C" fn doacross_init(
+    location: Location,
+    thread: i32,
+    dimensions: i32,
+    bounds: *const c_void,
+) {
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(__kmpc_doacross_init: fn(Location, i32, i32, *const c_void))(
+            location, thread, dimensions, bounds,
+        )
+    };
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| {
+            strand.begin_posts(dimensions.max(0) as usize)
+        });
+    }
+}
+
+unsafe extern "C" fn doacross_post(location: Location, thread: i32, iteration: *const i64) {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| {
+            let dimensions = strand.member.as_ref().map_or(0, |member| member.dimensions);
+            // SAFETY: one number for each dimension.
+            strand.post(unsafe { std::slice::from_raw_parts(iteration, dimensions) });
+        });
+    }
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(__kmpc_doacross_post: fn(Location, i32, *const i64))(location, thread, iteration)
+    }
+}
+
+unsafe extern "C" fn doacross_wait(location: Location, thread: i32, iteration: *const i64) {
+    // SAFETY: the program's own call.
+    unsafe {
+        real!(__kmpc_doacross_wait: fn(Location, i32, *const i64))(location, thread, iteration)
+    };
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| {
+            let dimensions = strand.member.as_ref().map_or(0, |member| member.dimensions);
+            // SAFETY: one number for each dimension.
+            strand.await_post(unsafe { std::slice::from_raw_parts(iteration, dimensions) });
+        });
+    }
+}
+
+unsafe extern "C" fn get_thread_num() -> c_int {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), |strand| strand.ask());
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(omp_get_thread_num: fn() -> c_int)() }
+}
+
+export! {
+    "__kmpc_omp_task_begin_if0" stack3 => begin_if0;
+    "__kmpc_omp_task_alloc" plain => task_alloc;
+    "__kmpc_omp_target_task_alloc" plain => target_task_alloc;
+    "__kmpc_omp_task_with_deps" noted => task_with_deps;
+    "__kmpc_omp_wait_deps" plain => wait_deps;
+    "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
+    "__kmpc_taskloop" noted => taskloop;
+    "__kmpc_taskloop_5" noted => taskloop_5;
+    "__kmpc_reduce" plain => reduce;
+    "__kmpc_reduce_nowait" plain => reduce_nowait;
+    "__kmpc_end_reduce" plain => end_reduce;
+    "__kmpc_end_reduce_nowait" plain => end_reduce_nowait;
+    "__kmpc_taskred_init" plain => taskred_init;
+    "__kmpc_taskred_modifier_init" plain => taskred_modifier_init;
+    "__kmpc_task_reduction_get_th_data" plain => reduction_data;
+    "__kmpc_doacross_init" plain => doacross_init;
+    "__kmpc_doacross_post" plain => doacross_post;
+    "__kmpc_doacross_wait" plain => doacross_wait;
+    "omp_get_thread_num" plain => get_thread_num;
+}

@@ -1,0 +1,216 @@
+//! OpenMP: the order of tasks, whatever threads ran them.
+//!
+//! The simple model: a graph whose nodes are the steps of tasks (implicit tasks, explicit tasks, iterations handed out
+//! one by one, threads) and whose edges are what OpenMP promises: from a task's creation to its first step, from its
+//! last to whoever waits for it (`taskwait`: children; `taskgroup`: descendants; a barrier and the end of a
+//! region: everything in the region), from a task to those that depend on it, from `ordered` block to `ordered` block.
+//! Two accesses race if no path leads from one to the other, they conflict, and no lock is held at both.
+//! That is true of every schedule, so it does not matter which thread ran what, and when. `docs/openmp.md` has the
+//! whole mapping.
+//!
+//! Where the structure is a tree (`parallel`, barriers, `taskgroup`, and `taskwait` if the children have
+//! waited for theirs) the program structure tree answers; what is not becomes a join beside it, which a search finds:
+//! `deadheat_order::Structure`. What the constructs do to it is in [`strand`] (tasks and their waiting rules),
+//! [`dependences`] and [`team`] (regions, barriers, loops); what an access asks is in [`order`]; [`descriptions`] says
+//! in OpenMP's words who a step belongs to.
+//!
+//! Guarantee: a step comes before another exactly if the graph has a path. Not seen: iterations of a loop with a
+//! static schedule are one strand for each thread.
+//! Cost: about 100 bytes a task that stay, and a few hundred nanoseconds.
+
+pub mod dependences;
+pub mod descriptions;
+pub mod memory;
+pub mod messages;
+pub mod order;
+pub mod strand;
+pub mod team;
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use deadheat_order::{Full, Signal, Step, Structure};
+
+use crate::thread::Thread;
+use crate::world::{World, world};
+use descriptions::Descriptions;
+
+/// What limits what a run says of others.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub enum Seen {
+    /// Critical sections and locks can come in another order.
+    Locks = 1,
+    /// Iterations of loops with a static schedule are told apart by thread only.
+    StaticLoops = 2,
+    /// Somebody has asked for the number of its thread.
+    ThreadNumbers = 4,
+    /// Atomic variables, or locks that are not OpenMP's, have ordered strands.
+    Messages = 8,
+    /// A team had only one thread.
+    TeamOfOne = 16,
+}
+
+impl Seen {
+    /// All, as findings call them.
+    pub const ALL: [(Seen, &str); 5] = [
+        (Seen::Locks, "locks"),
+        (Seen::StaticLoops, "static_loops"),
+        (Seen::ThreadNumbers, "thread_numbers"),
+        (Seen::Messages, "messages"),
+        (Seen::TeamOfOne, "team_of_one"),
+    ];
+}
+
+/// What is known of all tasks.
+#[derive(Debug)]
+pub struct Tasks {
+    pub structure: Structure,
+    pub descriptions: Descriptions,
+    /// What belongs to a step below this one comes before whatever is done now: there was a time when only one
+    /// strand was left, or all met.
+    era: AtomicU32,
+    /// Regions in progress, and threads that are not OpenMP's own.
+    pub busy: AtomicU32,
+    /// What was seen that the verdict has to say: see [`Seen`].
+    seen: AtomicU32,
+    /// Where OpenMP's runtime has its code.
+    runtime: [AtomicUsize; 2],
+}
+
+impl Tasks {
+    pub fn new() -> Tasks {
+        Tasks {
+            structure: Structure::new(),
+            descriptions: Descriptions::new(),
+            era: AtomicU32::new(0),
+            busy: AtomicU32::new(0),
+            seen: AtomicU32::new(0),
+            runtime: Default::default(),
+        }
+    }
+
+    /// Something was seen.
+    pub fn see(&self, what: Seen) {
+        if !self.has_seen(what) {
+            self.seen.fetch_or(what as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something was seen.
+    pub fn has_seen(&self, what: Seen) -> bool {
+        self.seen.load(Ordering::Relaxed) & what as u32 != 0
+    }
+
+    /// Whether a step comes before everything done now.
+    #[inline]
+    pub fn is_past(&self, step: Step) -> bool {
+        step.0 < self.era.load(Ordering::Relaxed)
+    }
+
+    /// All steps below this one come before all from this one on.
+    fn begin_era(&self, step: Step) {
+        self.era.fetch_max(step.0, Ordering::Relaxed);
+    }
+
+    /// What to do where the order of tasks has no more room: steps are no longer told apart.
+    fn or_drop<T>(&self, result: Result<T, Full>) -> Option<T> {
+        if result.is_err() {
+            world().drop_one();
+        }
+        result.ok()
+    }
+
+    /// OpenMP's runtime has its code here.
+    pub fn set_runtime(&self, start: usize, end: usize) {
+        self.runtime[0].store(start, Ordering::Relaxed);
+        self.runtime[1].store(end, Ordering::Relaxed);
+    }
+
+    fn is_runtime(&self, code: usize) -> bool {
+        let [start, end] = &self.runtime;
+        (start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)).contains(&code)
+    }
+}
+
+/// Whether code at an address is OpenMP's runtime: how that synchronises its threads is not the program's doing.
+#[inline]
+pub fn is_runtime(code: usize) -> bool {
+    World::exists()
+        && world()
+            .tasks
+            .as_ref()
+            .is_some_and(|tasks| tasks.is_runtime(code))
+}
+
+/// What is known of all tasks. Only for programs of OpenMP.
+fn tasks() -> &'static Tasks {
+    match &world().tasks {
+        Some(tasks) => tasks,
+        None => unreachable!("only programs of OpenMP have strands"),
+    }
+}
+
+impl Tasks {
+    /// Whether only the program's first strand is left.
+    pub fn is_alone(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// A thread of the program's own begins.
+pub fn thread_begins() {
+    tasks().busy.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A thread of the program's own turns out to be OpenMP's.
+#[cfg(feature = "interpose")]
+pub fn worker_begins() {
+    tasks().busy.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// A thread begins that nobody told of: it comes after all that others have done so far.
+pub fn unknown_thread_begins(thread: *mut Thread, id: u32, others: &[Signal]) {
+    if world().tasks.is_some()
+        && let Some(mut strand) = strand::Strand::root()
+    {
+        strand.join(others);
+        strand.ran_by(id);
+        let step = strand.step();
+        // SAFETY: a thread that is about to begin.
+        unsafe {
+            (*thread).strand = Box::into_raw(strand);
+            (*thread).set_step(step);
+        }
+        if id != 0 {
+            thread_begins();
+        }
+    }
+}
+
+/// A thread ends: what it did can be waited for.
+pub fn thread_ends(thread: &mut Thread) -> Option<Signal> {
+    let signal = with_strand(thread, strand::Strand::signal).flatten();
+    if !thread.strand.is_null() && !std::mem::take(&mut thread.is_worker) {
+        tasks().busy.fetch_sub(1, Ordering::Relaxed);
+    }
+    signal
+}
+
+/// Something was seen, if the program is one of OpenMP.
+pub fn see(what: Seen) {
+    if let Some(tasks) = &world().tasks {
+        tasks.see(what);
+    }
+}
+
+/// Runs something with the strand that a thread runs, if it runs one; its step may be another afterwards.
+pub fn with_strand<T>(
+    thread: &mut Thread,
+    what: impl FnOnce(&mut strand::Strand) -> T,
+) -> Option<T> {
+    // SAFETY: a strand is run by one thread at a time, which is the running one.
+    let strand = unsafe { thread.strand.as_mut()? };
+    let result = what(strand);
+    thread.set_step(strand.step());
+    Some(result)
+}

@@ -1,0 +1,272 @@
+//! What an access asks: does that earlier one come before, and can they meet?
+//!
+//! Asked from the cheapest question to the dearest: is it the same step; is it of an era that is over; what does the
+//! tree say (a thread remembers what it said lately); do the joins lead there.
+//!
+//! Two pieces of one implicit task that nothing orders are one thread's doing all the same. What is that thread's
+//! own they may both use: its stack below the region, its thread-local variables, what the task has allocated
+//! itself, and, if it has asked for its number, whatever it chooses by that.
+//!
+//! A history is kept short: of accesses that differ in nothing but their step, by tasks with the same dependences, the newest and the one farthest from it
+//! in the tree stand for all others (spd3-pldi12, section 4: whatever is parallel to one of those is parallel to one
+//! of these two), and a few more for the sake of joins.
+
+use deadheat_online::Relations;
+use deadheat_online::fasttrack::{Order, Record};
+use deadheat_order::{Question, Search, Step, Task};
+
+use super::descriptions::Kind;
+use super::{Seen, tasks};
+use crate::origin::Origin;
+use crate::thread::Thread;
+use crate::world::world;
+
+/// What a thread keeps to answer such questions quickly.
+#[derive(Debug, Default)]
+pub struct Answers {
+    relations: Relations,
+    search: Search,
+    /// The last two sets of locks that were compared, and whether they have one in common.
+    locks: (u32, u32, bool),
+}
+
+/// Asks for an access by a thread, to a word at an address.
+pub struct Asking<'a> {
+    pub answers: &'a mut Answers,
+    pub task: Task,
+    pub own: Own,
+    pub address: usize,
+    /// Whether others may be ordered after it by joins.
+    joinable: bool,
+}
+
+/// What belongs to the running thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Own {
+    /// Its stack, as far as it is the running task's.
+    pub stack: (usize, usize),
+    pub thread_local: (usize, usize),
+}
+
+impl Own {
+    fn has(&self, address: usize) -> bool {
+        (self.stack.0..self.stack.1).contains(&address)
+            || (self.thread_local.0..self.thread_local.1).contains(&address)
+    }
+}
+
+impl Asking<'_> {
+    /// None: the thread runs no strand.
+    #[inline]
+    pub fn of(thread: &mut Thread, address: usize) -> Option<Asking<'_>> {
+        // SAFETY: the strand that the running thread runs.
+        let strand = unsafe { thread.strand.as_ref()? };
+        // SAFETY: the runtime's description of a task that runs.
+        let base = unsafe { strand.home.as_ref() }.map_or(0, |frame| frame.exit);
+        let own = Own {
+            stack: (thread.stack.0, base.min(thread.stack.1)),
+            thread_local: thread.thread_local,
+        };
+        Some(Asking {
+            answers: thread.answers.as_deref_mut()?,
+            task: strand.order,
+            own,
+            address,
+            joinable: strand.joinable || tasks().has_seen(Seen::Messages),
+        })
+    }
+
+    fn joins_lead(&mut self, earlier: Step) -> bool {
+        let known = self.task.known();
+        known.0 != 0
+            && self.answers.search.finds(
+                &tasks().structure.tree,
+                &tasks().structure.joins,
+                Question {
+                    step: earlier,
+                    since: tasks().descriptions.time(earlier),
+                    milestone: Step::NONE,
+                    known,
+                },
+            )
+    }
+
+    /// Whether both accesses are the running thread's, to what is its own.
+    fn is_own(&self, earlier: &Record, access: &Record) -> bool {
+        if earlier.slot() != access.slot() {
+            return false;
+        }
+        let descriptions = &tasks().descriptions;
+        let steps = [earlier, access].map(|record| Step(record.time()));
+        let [a, b] = steps.map(|step| descriptions.task_of(step));
+        if (self.own.thread_local.0..self.own.thread_local.1).contains(&self.address) {
+            return true;
+        }
+        let both_asked = [a, b]
+            .iter()
+            .all(|task| descriptions.get(*task).has_asked());
+        both_asked || a == b && (self.own.has(self.address) || self.allocated_by(a))
+    }
+
+    /// Whether the thread that runs an implicit task has allocated the block around the address itself, in this region
+    /// or in an earlier one.
+    fn allocated_by(&self, task: u32) -> bool {
+        let descriptions = &tasks().descriptions;
+        let near = self.address.saturating_sub(1 << 20);
+        world()
+            .blocks
+            .around(self.address, near)
+            .is_some_and(|(_, header)| {
+                descriptions.get(descriptions.whole(header.owner)).kind == Kind::Implicit
+                    && descriptions.thread(header.owner) == descriptions.thread(task)
+            })
+    }
+}
+
+impl Asking<'_> {
+    /// Whether a read tells nothing that two earlier ones do not tell: both are parallel to it, and it lies below their
+    /// lowest common ancestor. Whoever is parallel to it later is parallel to one of them (spd3-pldi12, section 4), as
+    /// long as the tree alone decides.
+    #[inline]
+    pub fn is_superfluous(&mut self, history: &[Record], access: &Record) -> bool {
+        if access.kind().write || self.joinable || history.len() < 2 {
+            return false;
+        }
+        let tree = &tasks().structure.tree;
+        let now = Step(access.time());
+        let mut one: Option<(Step, u32)> = None;
+        for record in history {
+            let step = Step(record.time());
+            if record.kind() != access.kind()
+                || access.mask() & !record.mask() != 0
+                || step == now
+                || tasks().is_past(step)
+                || !is_as_exposed(record, access)
+            {
+                continue;
+            }
+            let to_now = self.answers.relations.of(tree, step, now);
+            let descriptions = &tasks().descriptions;
+            if !to_now.parallel || descriptions.get(descriptions.of(step)).is_joinable() {
+                continue;
+            }
+            match one {
+                None => one = Some((step, to_now.depth)),
+                Some((other, depth)) => {
+                    let between = self.answers.relations.of(tree, step, other).depth;
+                    if between <= depth.min(to_now.depth) {
+                        return true;
+                    }
+                    one = Some((step, to_now.depth));
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Order for &mut Asking<'_> {
+    #[inline]
+    fn precedes(&mut self, earlier: &Record, access: &Record) -> bool {
+        let (a, b) = (Step(earlier.time()), Step(access.time()));
+        a == b
+            || tasks().is_past(a)
+            || self
+                .answers
+                .relations
+                .of(&tasks().structure.tree, a, b)
+                .precedes()
+            || self.joins_lead(a)
+    }
+
+    #[inline]
+    fn excludes(&mut self, earlier: &Record, access: &Record) -> bool {
+        let [a, b] = [earlier, access].map(|record| Origin(record.origin).locks());
+        if a == 0 || b == 0 {
+            return self.is_own(earlier, access);
+        }
+        if (self.answers.locks.0, self.answers.locks.1) != (a, b) {
+            self.answers.locks = (a, b, share_a_lock(a, b));
+        }
+        self.answers.locks.2 || self.is_own(earlier, access)
+    }
+
+    #[inline]
+    fn is_as_exposed(&mut self, first: &Record, second: &Record) -> bool {
+        is_as_exposed(first, second)
+    }
+}
+
+/// Whether the first access was made with no other locks than the second.
+#[inline]
+fn is_as_exposed(first: &Record, second: &Record) -> bool {
+    let [a, b] = [first, second].map(|record| Origin(record.origin).locks());
+    let sets = &world().locksets;
+    let has = |lock| sets.addresses(b).any(|other| other == lock);
+    a == 0 || a == b || sets.addresses(a).all(has)
+}
+
+/// Whether two sets have a lock in common that one of them holds to write.
+fn share_a_lock(a: u32, b: u32) -> bool {
+    let sets = &world().locksets;
+    sets.addresses(a).any(|lock| {
+        sets.addresses(b)
+            .any(|other| lock >> 1 == other >> 1 && (lock | other) & 1 == 1)
+    })
+}
+
+/// How long a history may be, and how many records that differ in their step only are kept.
+const LONG: usize = 8;
+const ALIKE: usize = 3;
+
+impl Asking<'_> {
+    /// Shortens a history that has become long, and says how long it is then.
+    #[inline]
+    pub fn shorten(&mut self, history: &mut [Record]) -> usize {
+        match history.len() > LONG {
+            true => shorten_long(history, self.answers),
+            false => history.len(),
+        }
+    }
+}
+
+#[cold]
+fn shorten_long(history: &mut [Record], answers: &mut Answers) -> usize {
+    let dependences = |record: &Record| tasks().descriptions.dependences_of(Step(record.time()));
+    let alike = |a: &Record, b: &Record| {
+        a.kind() == b.kind()
+            && a.mask() == b.mask()
+            && Origin(a.origin).locks() == Origin(b.origin).locks()
+            && dependences(a) == dependences(b)
+    };
+    let newest = Step(history[0].time());
+    let tree = &tasks().structure.tree;
+    let all = history.to_vec();
+    let mut kept = 0;
+    for (index, record) in all.iter().enumerate() {
+        let like: Vec<usize> = (0..all.len())
+            .filter(|other| alike(record, &all[*other]))
+            .collect();
+        // Steps grow with time: the newest of them, and the farthest from the newest of all.
+        let far = |other: &&usize| match Step(all[**other].time()) {
+            step if step == newest => u32::MAX,
+            step => answers.relations.of(tree, step, newest).depth,
+        };
+        let farthest = like.iter().min_by_key(far).copied();
+        let newer = like
+            .iter()
+            .filter(|other| all[**other].time() > record.time())
+            .count();
+        if index == 0 || farthest == Some(index) || newer < ALIKE - 1 {
+            history[kept] = *record;
+            kept += 1;
+        }
+    }
+    if kept > 8 * LONG {
+        // Many locks, sizes and kinds: rather miss a race than hang.
+        world().drop_one();
+        kept = LONG;
+    }
+    deadheat_online::fasttrack::end(&mut history[..kept]);
+    kept
+}

@@ -1,0 +1,452 @@
+//! Tasks: how they begin, wait for each other and end.
+//!
+//! A *strand* is whatever runs in sequence: an explicit task, an implicit one, a thread of the program's own. While a
+//! strand has children it has not waited for, it is inside a *wait scope*, which the tree knows as a `finish`.
+//! `taskwait` waits for children, not for theirs: if a child has ended without waiting for its own children, the scope
+//! is left open and the children are joined one by one.
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+use deadheat_order::{FinishPast, Signal, Step, Task};
+
+use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
+use super::descriptions::Kind;
+use super::memory::Frame;
+use super::messages::Messages;
+use super::team::Team;
+use super::{Seen, tasks};
+use crate::origin::Stack;
+use crate::os::Spin;
+use crate::thread::Held;
+
+/// Something that a few threads touch in turn.
+#[derive(Debug, Default)]
+pub struct Shared<T> {
+    lock: Spin,
+    inner: UnsafeCell<T>,
+}
+
+// SAFETY: the inner part is only touched with the lock held.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<Option<T>> {
+    /// With nothing in it yet.
+    pub const fn empty() -> Shared<Option<T>> {
+        Shared {
+            lock: Spin::new(),
+            inner: UnsafeCell::new(None),
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    pub fn new(inner: T) -> Shared<T> {
+        Shared {
+            lock: Spin::new(),
+            inner: UnsafeCell::new(inner),
+        }
+    }
+
+    pub fn with<R>(&self, what: impl FnOnce(&mut T) -> R) -> R {
+        let _guard = self.lock.lock();
+        // SAFETY: the lock is held.
+        what(unsafe { &mut *self.inner.get() })
+    }
+}
+
+/// What is known of the children that a strand has created since it last waited.
+#[derive(Debug, Default)]
+pub struct Children {
+    /// The ends of those that have ended.
+    ended: Vec<Signal>,
+    past: FinishPast,
+    /// Whether one has ended that had not waited for all of its own.
+    escaped: bool,
+}
+
+/// Where tasks are told of that end inside of it.
+#[derive(Clone, Debug)]
+pub enum Enclosure {
+    Nothing,
+    Group(Arc<Shared<FinishPast>>),
+    Team(Arc<Team>),
+}
+
+#[derive(Debug)]
+enum Scope {
+    Wait(Arc<Shared<Children>>),
+    Group(Arc<Shared<FinishPast>>),
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Strand {
+    pub order: Task,
+    /// Its number among the descriptions; another while it runs iterations.
+    pub description: u32,
+    scopes: Vec<Scope>,
+    /// The children it is one of.
+    among: Option<Arc<Shared<Children>>>,
+    enclosure: Enclosure,
+    completion: Arc<Completion>,
+    /// The tasks it depends on, or that it waits for by their dependences.
+    after: Predecessors,
+    dependences: Option<Box<Dependences>>,
+    /// Some of its descendants have been waited for by nobody yet, though it has waited.
+    leaks: bool,
+    /// It runs when it is created, and its creator waits for it.
+    pub undeferred: bool,
+    /// Its tasks are undeferred, too.
+    pub is_final: bool,
+    /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
+    pub joinable: bool,
+    /// The parallel region that it has met and that has not ended.
+    pub region: Option<Arc<Team>>,
+    /// For an implicit task: its place in the team.
+    pub member: Option<super::team::Member>,
+    /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
+    pub frame: *const Frame,
+    pub home: *const Frame,
+    /// What the thread ran before, and where the stack begins that it did not use.
+    pub outer: *mut Strand,
+    pub limit: usize,
+    /// The locks it holds while it does not run.
+    pub held: Vec<Held>,
+    pub messages: Messages,
+}
+
+impl Strand {
+    pub fn new(order: Task, description: u32, enclosure: Enclosure) -> Strand {
+        let strand = Strand {
+            order,
+            description,
+            scopes: Vec::new(),
+            among: None,
+            enclosure,
+            completion: Arc::default(),
+            after: Predecessors::default(),
+            dependences: None,
+            leaks: false,
+            undeferred: false,
+            is_final: false,
+            joinable: false,
+            region: None,
+            member: None,
+            frame: std::ptr::null(),
+            home: std::ptr::null(),
+            outer: std::ptr::null_mut(),
+            limit: 0,
+            held: Vec::new(),
+            messages: Messages::default(),
+        };
+        strand.note_step();
+        strand
+    }
+
+    /// The program's first strand.
+    pub fn root() -> Option<Box<Strand>> {
+        let order = tasks().or_drop(tasks().structure.main())?;
+        let description = tasks()
+            .descriptions
+            .add(Kind::Thread, 0, Stack::default(), 0, 0);
+        Some(Box::new(Strand::new(
+            order,
+            description,
+            Enclosure::Nothing,
+        )))
+    }
+
+    /// A thread that this strand creates.
+    pub fn fork(&mut self, thread: u32, stack: Stack) -> Option<Box<Strand>> {
+        let order = tasks().or_drop(tasks().structure.fork(&mut self.order))?;
+        self.note_step();
+        let description =
+            tasks()
+                .descriptions
+                .add(Kind::Thread, self.description, stack, u64::from(thread), 0);
+        Some(Box::new(Strand::new(
+            order,
+            description,
+            Enclosure::Nothing,
+        )))
+    }
+
+    #[inline]
+    pub fn step(&self) -> Step {
+        self.order.step()
+    }
+
+    /// A new step begins.
+    pub fn note_step(&self) {
+        let time = tasks().structure.joins.now();
+        tasks()
+            .descriptions
+            .set_step(self.step(), self.description, time);
+    }
+
+    /// A task is created.
+    pub fn create(
+        &mut self,
+        stack: Stack,
+        undeferred: bool,
+        is_final: bool,
+    ) -> Option<Box<Strand>> {
+        let structure = &tasks().structure;
+        if undeferred || !matches!(self.scopes.last(), Some(Scope::Wait(_))) {
+            tasks().or_drop(structure.begin_finish(&mut self.order))?;
+            self.scopes.push(Scope::Wait(Arc::default()));
+        }
+        let order = tasks().or_drop(structure.spawn(&mut self.order))?;
+        self.note_step();
+        let kind = if undeferred {
+            Kind::Undeferred
+        } else {
+            Kind::Explicit
+        };
+        let description = tasks()
+            .descriptions
+            .add(kind, self.description, stack, 0, 0);
+        let mut child = Strand::new(order, description, self.inner_enclosure());
+        child.undeferred = undeferred;
+        if undeferred {
+            child.home = self.home;
+        }
+        child.is_final = is_final || self.is_final;
+        if self.joinable {
+            child.set_joinable();
+        }
+        if let Some(Scope::Wait(children)) = self.scopes.last() {
+            child.among = Some(children.clone());
+        }
+        Some(Box::new(child))
+    }
+
+    fn set_joinable(&mut self) {
+        self.joinable = true;
+        tasks().descriptions.get(self.description).set_joinable();
+    }
+
+    /// What tasks that it creates now are inside of.
+    pub fn inner_enclosure(&self) -> Enclosure {
+        let group = self.scopes.iter().rev().find_map(|scope| match scope {
+            Scope::Group(group) => Some(group.clone()),
+            Scope::Wait(_) => None,
+        });
+        group.map_or_else(|| self.enclosure.clone(), Enclosure::Group)
+    }
+
+    /// A `taskwait` with dependences begins.
+    pub fn begin_taskwait(&mut self, dependences: impl Iterator<Item = (usize, u32)> + Clone) {
+        let among = self.dependences.get_or_insert_default();
+        among.add(None, dependences, &mut self.after);
+    }
+
+    /// It asks which thread it runs on.
+    pub fn ask(&self) {
+        tasks().see(Seen::ThreadNumbers);
+        let descriptions = &tasks().descriptions;
+        descriptions.get(self.description).ask();
+        descriptions.get(descriptions.task_of(self.step())).ask();
+    }
+
+    /// A thread runs it.
+    pub fn ran_by(&self, thread: u32) {
+        tasks().descriptions.run_by(self.description, thread);
+    }
+
+    /// A child has dependences among the children.
+    pub fn depend(
+        &mut self,
+        child: &mut Strand,
+        dependences: impl Iterator<Item = (usize, u32)> + Clone,
+    ) {
+        tasks()
+            .descriptions
+            .depend(child.description, dependences.clone());
+        child.set_joinable();
+        // Those that exclude each other do so as if by a lock.
+        let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
+        child.held.extend(excluding.map(|(address, _)| Held {
+            address,
+            write: true,
+        }));
+        let among = self.dependences.get_or_insert_default();
+        among.add(Some(&child.completion), dependences, &mut child.after);
+    }
+
+    /// What it depends on has ended: it begins to run, or a `taskwait` with dependences ends.
+    pub fn follow(&mut self) {
+        let after = std::mem::take(&mut self.after);
+        tasks().or_drop(after.join(&mut self.order));
+    }
+
+    /// It ends.
+    pub fn end(&mut self) {
+        let structure = &tasks().structure;
+        let signal = structure.end(&self.order, None);
+        self.completion.end(signal);
+        match &self.enclosure {
+            Enclosure::Nothing => (),
+            Enclosure::Group(group) => group.with(|past| {
+                structure.end(&self.order, Some(past));
+            }),
+            Enclosure::Team(team) => team.tell_end(&self.order),
+        }
+        let escapes = self.leaks || !self.scopes.is_empty();
+        if let Some(among) = &self.among {
+            among.with(|children| {
+                structure.end(&self.order, Some(&mut children.past));
+                children.ended.push(signal);
+                children.escaped |= escapes;
+            });
+        }
+    }
+
+    /// Somebody else's doing is part of its end, as well: a detached task's event.
+    pub fn fulfilled_by(&mut self, signal: Signal) {
+        self.completion.end(signal);
+        if let Some(among) = &self.among {
+            // The tree knows nothing of it: whoever waits has to join.
+            among.with(|children| {
+                children.ended.push(signal);
+                children.escaped = true;
+            });
+        }
+    }
+
+    /// `taskwait`: all children have ended.
+    pub fn wait(&mut self) {
+        self.wait_innermost();
+        let structure = &tasks().structure;
+        for scope in &self.scopes {
+            if let Scope::Wait(children) = scope {
+                let ended = children.with(|children| std::mem::take(&mut children.ended));
+                tasks().or_drop(structure.join_all(&mut self.order, &ended));
+            }
+        }
+        self.dependences = None;
+        self.note_step();
+    }
+
+    /// The children of the innermost scope have ended, of which an undeferred task is the only one.
+    pub fn wait_innermost(&mut self) {
+        let structure = &tasks().structure;
+        let Some(Scope::Wait(_)) = self.scopes.last() else {
+            return;
+        };
+        let Some(Scope::Wait(children)) = self.scopes.pop() else {
+            return;
+        };
+        let Children {
+            ended,
+            past,
+            escaped,
+        } = children.with(std::mem::take);
+        if escaped {
+            structure.leave_open(&mut self.order);
+            tasks().or_drop(structure.join_all(&mut self.order, &ended));
+            match self.scopes.last() {
+                // What was not waited for here is not waited for there either.
+                Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
+                Some(Scope::Group(_)) => (),
+                None => self.leaks = true,
+            }
+        } else {
+            tasks().or_drop(structure.end_finish(&mut self.order, past));
+        }
+        self.note_step();
+    }
+
+    fn is_in_group(&self) -> bool {
+        self.scopes
+            .iter()
+            .any(|scope| matches!(scope, Scope::Group(_)))
+    }
+
+    /// `taskgroup` begins.
+    pub fn begin_group(&mut self) {
+        if let Some(past) = tasks().or_drop(tasks().structure.begin_finish(&mut self.order)) {
+            self.scopes.push(Scope::Group(Arc::new(Shared::new(past))));
+        }
+        self.note_step();
+    }
+
+    /// `taskgroup` ends: all that was created inside has ended, and what that created.
+    pub fn end_group(&mut self) {
+        let structure = &tasks().structure;
+        if !self.is_in_group() {
+            return;
+        }
+        while let Some(scope) = self.scopes.pop() {
+            match scope {
+                Scope::Wait(children) => {
+                    let past = children.with(|children| std::mem::take(&mut children.past));
+                    tasks().or_drop(structure.end_finish(&mut self.order, past));
+                }
+                Scope::Group(group) => {
+                    let past = group.with(std::mem::take);
+                    tasks().or_drop(structure.end_finish(&mut self.order, past));
+                    break;
+                }
+            }
+        }
+        self.note_step();
+    }
+
+    /// What it has done so far can be waited for.
+    pub fn signal(&mut self) -> Option<Signal> {
+        let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
+        self.note_step();
+        signal
+    }
+
+    /// It has waited for what others have done.
+    pub fn join(&mut self, signals: &[Signal]) {
+        tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
+    }
+
+    /// Whether it has children that it has not waited for.
+    pub fn has_children(&self) -> bool {
+        !self.scopes.is_empty() || self.leaks
+    }
+
+    /// It goes on elsewhere in the tree, where everything it had begun has been waited for.
+    pub fn go_on(&mut self, order: Task) {
+        self.order = order;
+        self.scopes.clear();
+        self.leaks = false;
+        self.dependences = None;
+        self.note_step();
+    }
+
+    /// It goes on elsewhere in the tree: with an iteration. What it has begun before is set aside.
+    pub fn step_aside(&mut self, order: Task, description: u32) -> Aside {
+        let aside = Aside {
+            order: std::mem::replace(&mut self.order, order),
+            description: std::mem::replace(&mut self.description, description),
+            scopes: std::mem::take(&mut self.scopes),
+            dependences: self.dependences.take(),
+        };
+        self.note_step();
+        aside
+    }
+
+    /// It comes back from such a part.
+    pub fn step_back(&mut self, aside: Aside) {
+        self.order = aside.order;
+        self.description = aside.description;
+        self.leaks |= !self.scopes.is_empty();
+        self.scopes = aside.scopes;
+        self.dependences = aside.dependences;
+    }
+}
+
+/// What a strand has set aside while it runs iterations.
+#[derive(Debug)]
+pub struct Aside {
+    pub order: Task,
+    pub description: u32,
+    scopes: Vec<Scope>,
+    dependences: Option<Box<Dependences>>,
+}

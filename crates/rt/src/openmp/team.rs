@@ -1,0 +1,326 @@
+//! Parallel regions: a team of implicit tasks, its barriers, its loops.
+//!
+//! A region is a `finish` of the strand that meets it. A barrier ends one *phase* of the team and begins the next; a
+//! phase is a `finish` inside the region, in which each member begins anew as a task. So a barrier
+//! orders everything before it, explicit tasks included, before everything after it, and the tree says so. The end of
+//! a barrier is told to each member at its own time: phases are counted, and whoever comes first begins the next.
+//!
+//! A member that is handed iterations (or a section, or a `single` block) might as well not have been: each such
+//! piece is a task of its own in the phase, unordered with what the same member does between the barriers, if the
+//! team has more than one member. What belongs to the member itself, its stack and its thread-local variables, cannot race
+//! with itself: see [`order`](super::order).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use deadheat_order::{FinishPast, Signal, Task};
+use rustc_hash::FxHashMap;
+
+use super::descriptions::Kind;
+use super::strand::{Aside, Enclosure, Shared, Strand};
+use super::{Seen, tasks};
+use crate::origin::Stack;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Team {
+    inner: Shared<Inner>,
+    description: u32,
+    /// Nothing else ran beside this team when it began.
+    is_outermost: bool,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// Inside the region, and inside its present phase.
+    order: Task,
+    phase: u32,
+    past: FinishPast,
+    /// The last `ordered` block, by the address of what orders it.
+    ordered: FxHashMap<usize, Signal>,
+    /// What iterations have told others of, by their numbers.
+    posted: FxHashMap<Box<[i64]>, Signal>,
+}
+
+/// An implicit task's part in its team.
+#[derive(Debug)]
+pub struct Member {
+    pub team: Arc<Team>,
+    /// How many members there are.
+    size: u32,
+    phase: u32,
+    arrived: bool,
+    /// While it is in a loop whose pieces are told apart.
+    pieces: Option<Pieces>,
+    /// How many dimensions the loop has whose iterations wait for each other.
+    pub dimensions: usize,
+}
+
+#[derive(Debug)]
+struct Pieces {
+    /// Where the loop is.
+    stack: Stack,
+    count: u32,
+    /// What the member is outside the present piece.
+    aside: Option<Aside>,
+}
+
+/// How many pieces of a loop are told apart one by one.
+const FEW: u32 = 1 << 12;
+
+impl Team {
+    /// A strand meets a parallel region.
+    pub fn begin(strand: &mut Strand, stack: Stack, is_outermost: bool) -> Option<Arc<Team>> {
+        let tasks = tasks();
+        tasks.or_drop(tasks.structure.begin_finish(&mut strand.order))?;
+        strand.note_step();
+        let mut order = strand.order;
+        let past = tasks.or_drop(tasks.structure.begin_finish(&mut order))?;
+        let description = tasks
+            .descriptions
+            .add(Kind::Region, strand.description, stack, 0, 0);
+        Some(Arc::new(Team {
+            inner: Shared::new(Inner {
+                order,
+                phase: 0,
+                past,
+                ordered: FxHashMap::default(),
+                posted: FxHashMap::default(),
+            }),
+            description,
+            is_outermost,
+        }))
+    }
+
+    /// A member begins.
+    pub fn member(self: &Arc<Team>, number: u32, size: u32) -> Option<Box<Strand>> {
+        let tasks = tasks();
+        if size == 1 {
+            tasks.see(Seen::TeamOfOne);
+        }
+        let (order, phase) = self.inner.with(|inner| {
+            let order = tasks.or_drop(tasks.structure.spawn(&mut inner.order));
+            (order, inner.phase)
+        });
+        let stack = tasks.descriptions.get(self.description).stack;
+        let description = tasks.descriptions.add(
+            Kind::Implicit,
+            self.description,
+            stack,
+            u64::from(number),
+            0,
+        );
+        let mut strand = Strand::new(order?, description, Enclosure::Team(self.clone()));
+        strand.member = Some(Member {
+            team: self.clone(),
+            size,
+            phase,
+            arrived: false,
+            pieces: None,
+            dimensions: 0,
+        });
+        Some(Box::new(strand))
+    }
+
+    /// Whether nothing runs beside the team, all members of which have met.
+    fn is_alone(&self) -> bool {
+        self.is_outermost && tasks().busy.load(Ordering::Relaxed) == 1
+    }
+
+    /// A task of the team ends.
+    pub fn tell_end(&self, order: &Task) {
+        self.inner.with(|inner| {
+            tasks().structure.end(order, Some(&mut inner.past));
+        });
+    }
+
+    /// The region ends: the strand that met it goes on. Every member has arrived at its end.
+    pub fn end(&self, strand: &mut Strand) {
+        let structure = &tasks().structure;
+        let order = self.inner.with(|inner| {
+            let past = std::mem::take(&mut inner.past);
+            tasks().or_drop(structure.end_finish(&mut inner.order, past));
+            inner.order
+        });
+        strand.order = order;
+        tasks().or_drop(structure.end_finish(&mut strand.order, FinishPast::default()));
+        if self.is_alone() {
+            tasks().or_drop(structure.signal(&mut strand.order));
+            tasks().begin_era(strand.step());
+        }
+        strand.note_step();
+    }
+}
+
+impl Strand {
+    /// A member arrives at a barrier, or at the end of its region.
+    pub fn arrive(&mut self) {
+        self.end_pieces();
+        if let Some(member) = &mut self.member
+            && !std::mem::replace(&mut member.arrived, true)
+        {
+            member.team.tell_end(&self.order);
+        }
+    }
+
+    /// A member leaves a barrier.
+    pub fn leave(&mut self) {
+        let Some(member) = &mut self.member else {
+            return;
+        };
+        if !std::mem::replace(&mut member.arrived, false) {
+            return;
+        }
+        let team = member.team.clone();
+        let structure = &tasks().structure;
+        let order = team.inner.with(|inner| {
+            if inner.phase == member.phase {
+                let past = std::mem::take(&mut inner.past);
+                tasks().or_drop(structure.end_finish(&mut inner.order, past));
+                inner.past = tasks()
+                    .or_drop(structure.begin_finish(&mut inner.order))
+                    .unwrap_or_default();
+                inner.phase += 1;
+                if team.is_alone() {
+                    tasks().begin_era(inner.order.step());
+                }
+            }
+            member.phase = inner.phase;
+            tasks().or_drop(structure.spawn(&mut inner.order))
+        });
+        if let Some(order) = order {
+            self.go_on(order);
+        }
+    }
+
+    /// A member begins a loop whose pieces are told apart.
+    pub fn begin_pieces(&mut self, stack: Stack) {
+        self.end_pieces();
+        if let Some(member) = &mut self.member
+            && member.size > 1
+        {
+            member.pieces = Some(Pieces {
+                stack,
+                count: 0,
+                aside: None,
+            });
+        }
+    }
+
+    /// A member is handed a piece: some iterations, a section, the block of a `single`. The one before has ended.
+    pub fn begin_piece(&mut self, kind: Kind, first: u64, iterations: u32) {
+        let Some(Member {
+            pieces: Some(pieces),
+            team,
+            ..
+        }) = &mut self.member
+        else {
+            return;
+        };
+        pieces.count += 1;
+        // Very many pieces would fill memory: the later ones are told apart in lots.
+        let (count, stack) = (pieces.count, pieces.stack);
+        if count > FEW && !count.is_multiple_of((count / FEW).next_power_of_two()) {
+            return;
+        }
+        let spawned = team
+            .inner
+            .with(|inner| tasks().structure.spawn(&mut inner.order));
+        self.end_piece();
+        let Some(order) = tasks().or_drop(spawned) else {
+            return;
+        };
+        let descriptions = &tasks().descriptions;
+        let description = descriptions.add(kind, self.description, stack, first, iterations);
+        let aside = self.step_aside(order, description);
+        if let Some(Member {
+            pieces: Some(pieces),
+            ..
+        }) = &mut self.member
+        {
+            pieces.aside = Some(aside);
+        }
+    }
+
+    fn end_piece(&mut self) {
+        if let Some(Member {
+            pieces: Some(pieces),
+            team,
+            ..
+        }) = &mut self.member
+            && let Some(aside) = pieces.aside.take()
+        {
+            team.tell_end(&self.order);
+            self.step_back(aside);
+        }
+    }
+
+    /// A member leaves a loop whose pieces are told apart.
+    pub fn end_pieces(&mut self) {
+        self.end_piece();
+        if let Some(member) = &mut self.member {
+            member.pieces = None;
+        }
+    }
+
+    /// An `ordered` block begins: what the one before has done comes before.
+    pub fn begin_ordered(&mut self, address: usize) {
+        let Some(member) = &self.member else { return };
+        let last = member
+            .team
+            .inner
+            .with(|inner| inner.ordered.get(&address).copied());
+        self.join(last.as_slice());
+    }
+
+    /// An `ordered` block ends.
+    pub fn end_ordered(&mut self, address: usize) {
+        if let Some(signal) = self.signal()
+            && let Some(member) = &self.member
+        {
+            member
+                .team
+                .inner
+                .with(|inner| inner.ordered.insert(address, signal));
+        }
+    }
+
+    /// An iteration tells those that wait for it that it has come so far.
+    pub fn post(&mut self, iteration: &[i64]) {
+        if let Some(signal) = self.signal()
+            && let Some(member) = &self.member
+        {
+            member
+                .team
+                .inner
+                .with(|inner| inner.posted.insert(iteration.into(), signal));
+        }
+    }
+
+    /// An iteration has waited for another.
+    pub fn await_post(&mut self, iteration: &[i64]) {
+        let Some(member) = &self.member else { return };
+        let posted = member
+            .team
+            .inner
+            .with(|inner| inner.posted.get(iteration).copied());
+        self.join(posted.as_slice());
+    }
+
+    /// A loop begins whose iterations wait for each other.
+    pub fn begin_posts(&mut self, dimensions: usize) {
+        if let Some(member) = &mut self.member {
+            member.dimensions = dimensions;
+        }
+    }
+}
+
+/// A region begins. Says whether nothing else runs beside it.
+pub fn enter_region() -> bool {
+    tasks().busy.fetch_add(1, Ordering::Relaxed) == 0
+}
+
+/// A region has ended. Says whether only the first strand is left.
+pub fn leave_region() -> bool {
+    tasks().busy.fetch_sub(1, Ordering::Relaxed) == 1
+}

@@ -1,0 +1,20 @@
+// A diamond: one task, two that need it, one that needs both.
+// expect: no race
+// threads: 1 2 4 16
+int a, b, c, d;
+
+int main(void) {
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task depend(out : a)
+    a = 1;
+#pragma omp task depend(in : a) depend(out : b)
+    b = a + 1;
+#pragma omp task depend(in : a) depend(out : c)
+    c = a + 2;
+#pragma omp task depend(in : b, c) depend(out : d)
+    d = b + c;
+  }
+  return d != 5;
+}

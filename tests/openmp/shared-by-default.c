@@ -1,0 +1,10 @@
+// A variable of the enclosing function is shared by default.
+// expect: race on stack of main, lines 7 and 7
+int main(void) {
+  int local = 0;
+#pragma omp parallel
+  {
+    local++;
+  }
+  return 0;
+}

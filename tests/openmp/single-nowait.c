@@ -1,0 +1,14 @@
+// Nobody waits at the end of a single block.
+// expect: race on x, lines 11 and 12
+#include <omp.h>
+
+int x, seen[16];
+
+int main(void) {
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    x = 1;
+    seen[omp_get_thread_num()] = x;
+  }
+}
