@@ -516,7 +516,10 @@ fn bad_input_is_named() {
     let trace = trace_of(&path, "impossible.std", "T1|w(x)|1\nT1|rel(l)|2\n");
     for engine in ["m2", "hb", "all"] {
         let text = complaint(&["--engine", engine, &trace]);
-        assert!(text.contains("impossible.std`: line 2: event 2: T1"), "{text}");
+        assert!(
+            text.contains("impossible.std`: line 2: event 2: T1"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 1, "{text}");
     }
     let trace = trace_of(&path, "unknown.txt", "what is this?\n");
