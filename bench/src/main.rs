@@ -8,6 +8,7 @@ mod generate;
 mod kernels;
 mod presets;
 mod programs;
+mod racy;
 mod recording;
 mod table3;
 mod traces;
@@ -53,6 +54,7 @@ fn table_names() -> Vec<&'static str> {
         "table3",
         "formats",
         "traces",
+        "racy-trace",
         "trace-growth",
         "explain",
         "experiments",
@@ -96,6 +98,9 @@ fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         && let Some(preset) = Preset::named(&arguments.preset)
     {
         traces::print(preset)?;
+    }
+    if wanted("racy-trace") {
+        racy::print()?;
     }
     if wanted("trace-growth") {
         traces::print_growth()?;

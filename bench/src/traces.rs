@@ -24,18 +24,20 @@ use crate::write_trace;
 
 /// Something that goes through a trace.
 #[derive(Clone, Copy)]
-enum Pass {
+pub enum Pass {
     /// What all others are compared with.
     Decoding,
     /// Reading all of it into memory.
     Reading,
+    /// Judging it by an engine.
     Engine(&'static Engine),
     /// M2, and then the independent check of each witness.
     Verified,
 }
 
 impl Pass {
-    fn all() -> impl Iterator<Item = Pass> {
+    /// Every one; the first is what the others are compared with.
+    pub fn all() -> impl Iterator<Item = Pass> {
         // Those for threads: a trace of this length is beyond the yardstick.
         let engines = ENGINES
             .iter()
@@ -46,7 +48,8 @@ impl Pass {
         first.chain(engines).chain([Pass::Verified])
     }
 
-    fn name(self) -> &'static str {
+    /// What the table calls it.
+    pub fn name(self) -> &'static str {
         match self {
             Pass::Decoding => "decoding",
             Pass::Reading => "reading",
@@ -127,36 +130,49 @@ pub fn print(preset: Preset) -> Result<(), Box<dyn Error>> {
     );
     println!("{:<34} {:>9.2} bytes/event", "on disk", bytes / events);
 
+    print_passes(Pass::all(), &path, events, RUNS)?;
+    if preset.name != "100m" {
+        println!("A longer one: deadheat-bench traces --preset 100m");
+    }
+    Ok(())
+}
+
+/// Prints what passes over a trace cost, each the best of so many runs.
+pub fn print_passes(
+    passes: impl Iterator<Item = Pass>,
+    path: &Path,
+    events: f64,
+    runs: usize,
+) -> Result<(), Box<dyn Error>> {
+    let source = deadheat_trace::open(path)?;
     println!(
-        "{:<34} {:>9} {:>11} {:>10} {:>15} {:>7}",
-        "", "ns/event", "× decoding", "peak MiB", "own bytes/event", "races"
+        "{:<34} {:>9} {:>15} {:>11} {:>10} {:>15} {:>7}",
+        "", "ns/event", "events/s", "× decoding", "peak MiB", "own bytes/event", "races"
     );
     let mut decoding = None;
-    for pass in Pass::all() {
+    for pass in passes {
         let mut shortest = f64::INFINITY;
         let mut races = 0;
-        for _ in 0..RUNS {
+        for _ in 0..runs {
             let took = time(|| {
                 races = pass.run(&source)?;
                 Ok(())
             })?;
             shortest = shortest.min(took);
         }
-        let peak = peak(pass, &path);
+        let peak = peak(pass, path);
         let &mut (base, least) = decoding.get_or_insert((shortest, peak));
         let own = peak.zip(least).map(|(peak, least)| (peak - least) / events);
         println!(
-            "{:<34} {:>9.2} {:>11.2} {:>10} {:>15} {:>7}",
+            "{:<34} {:>9.2} {:>15.0} {:>11.2} {:>10} {:>15} {:>7}",
             pass.name(),
             shortest / events,
+            events * 1e9 / shortest,
             shortest / base,
             shown(peak.map(|peak| peak / f64::from(1 << 20))),
             shown(own),
             races,
         );
-    }
-    if preset.name != "100m" {
-        println!("A longer one: deadheat-bench traces --preset 100m");
     }
     Ok(())
 }

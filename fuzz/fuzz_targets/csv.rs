@@ -1,4 +1,4 @@
-//! Any bytes as CSV.
+//! Any bytes as RAPID's CSV.
 #![no_main]
 
 use deadheat_trace::text::TextFormat;

@@ -9,7 +9,7 @@ use deadheat::{
     Analysis, AnalyzeError, AnalyzeOptions, Budget, ENGINES, EngineChoice, Listing, engine_help,
 };
 
-use crate::files::{of, of_trace, open_trace};
+use crate::files::{of, of_event, of_trace, open_trace};
 use crate::output::{Delivery, complain_of};
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
@@ -161,7 +161,7 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
     drop(progress);
     let analysis = analysis.map_err(|error| match &error {
         AnalyzeError::Trace(error) => of_trace(path, error),
-        _ => of(path, error),
+        _ => of_event(path, &source, error.event(), error),
     })?;
     // Of all engines, those that can order what the trace uses are meant.
     if !matches!(arguments.engines, Some(EngineChoice::All)) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use deadheat::trace::text::TextFormat;
 use deadheat::trace::{self, Format, TraceError};
 
 use crate::files::{of_trace, open_trace};
@@ -12,8 +13,9 @@ use crate::status::Status;
 /// Write a trace in another format
 ///
 /// The formats are those of the names: .dht is deadheat's own, .std and .csv are RAPID's, with words of
-/// our own for what RAPID does not have. No information is lost, whichever way; objects that share a
-/// name get different ones in text. Exit status: 0 done, 2 bad input (OUT is then left as it was).
+/// our own for what RAPID does not have, .table.csv is a table of events. In .dht, .std and .table.csv no
+/// information is lost, but that objects that share a name get different ones in text; .csv has neither
+/// places in the source nor names of threads. Exit status: 0 done, 2 bad input (OUT is then left as it was).
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -21,29 +23,47 @@ pub struct Arguments {
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// The file to write: .dht, .std or .csv
+    /// The file to write: .dht, .std, .csv or .table.csv
     #[arg(value_name = "OUT")]
     output: PathBuf,
+
+    /// Write .std or .csv that RAPID's own readers accept: places are numbers, names are plain; what RAPID
+    /// does not know is an error
+    #[arg(long)]
+    rapid: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   deadheat convert run.std run.dht
-  deadheat convert run.dht run.csv
+  deadheat convert run.dht run.table.csv     # for a spreadsheet
+  deadheat convert --rapid run.dht run.std   # for RAPID
   deadheat convert crashed.dht whole.dht     # what is left of a recording that broke off";
 
 /// Converts.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     // Told before a large input is opened.
-    if Format::of_name(&arguments.output).is_none() {
-        let path = arguments.output.clone();
-        return Err(TraceError::UnknownFormat { path }.to_string());
+    match Format::of_name(&arguments.output) {
+        None => {
+            let path = arguments.output.clone();
+            return Err(TraceError::UnknownFormat { path }.to_string());
+        }
+        Some(Format::Text(TextFormat::Std | TextFormat::Csv)) => {}
+        Some(_) if arguments.rapid => {
+            let path = arguments.output.display();
+            return Err(format!(
+                "--rapid writes .std and .csv files, and `{path}` is neither"
+            ));
+        }
+        Some(_) => {}
     }
     let source = open_trace(&arguments.input, quiet)?;
     let progress = Progress::new();
-    let converted = trace::convert(&source, &arguments.output, |done| {
-        progress.show(deadheat::Step::Reading(done));
-    });
+    let show = |done| progress.show(deadheat::Step::Reading(done));
+    let converted = match arguments.rapid {
+        true => trace::convert_for_rapid(&source, &arguments.output, show),
+        false => trace::convert(&source, &arguments.output, show),
+    };
     converted.map_err(|error| of_trace(&arguments.input, &error))?;
     Ok(Status::Clean)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::{ExplainError, ExplainOptions, Explained};
 
-use crate::files::{of, of_trace, open_trace, write};
+use crate::files::{of, of_event, of_trace, open_trace, write};
 use crate::output::{Delivery, complain_of};
 use crate::progress::Progress;
 use crate::status::Status;
@@ -77,7 +77,7 @@ fn explain(arguments: &Arguments, quiet: bool) -> Result<Explained, String> {
     let explained = deadheat::explain(&source, &options, &|step| progress.show(step));
     explained.map_err(|error| match &error {
         ExplainError::Trace(error) => of_trace(path, error),
-        _ => of(path, error),
+        _ => of_event(path, &source, error.event(), error),
     })
 }
 

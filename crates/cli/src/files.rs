@@ -71,6 +71,19 @@ pub fn of_trace(path: &Path, error: &TraceError) -> String {
     }
 }
 
+/// What is wrong with an event of a trace: with its line, if that is text.
+pub fn of_event(
+    path: &Path,
+    source: &Source,
+    event: Option<u64>,
+    error: impl std::fmt::Display,
+) -> String {
+    match event.and_then(|event| source.line_of(event)) {
+        Some(line) => format!("`{}`: line {line}: {error}", path.display()),
+        None => of(path, error),
+    }
+}
+
 /// What is wrong with a file.
 pub fn of(path: &Path, error: impl std::fmt::Display) -> String {
     format!("`{}`: {error}", path.display())

@@ -516,7 +516,10 @@ fn bad_input_is_named() {
     let trace = trace_of(&path, "impossible.std", "T1|w(x)|1\nT1|rel(l)|2\n");
     for engine in ["m2", "hb", "all"] {
         let text = complaint(&["--engine", engine, &trace]);
-        assert!(text.contains("impossible.std`: event 2: T1"), "{text}");
+        assert!(
+            text.contains("impossible.std`: line 2: event 2: T1"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 1, "{text}");
     }
     let trace = trace_of(&path, "unknown.txt", "what is this?\n");
@@ -568,7 +571,7 @@ fn a_pipe_is_the_same_trace_as_the_file() {
     let text: String = lines.collect();
     let file = trace_of(&path, "long.std", &text);
     let dht = path.join("long.dht").display().to_string();
-    let csv = path.join("long.csv").display().to_string();
+    let csv = path.join("long.table.csv").display().to_string();
     assert_eq!(status(&["convert", &file, &dht]), Some(0));
     assert_eq!(status(&["convert", &file, &csv]), Some(0));
     for file in [file, dht, csv] {
@@ -637,7 +640,7 @@ fn a_trace_says_the_same_in_every_format() {
         reports
     };
     let dht = as_dht(&path, FIGURE_1B);
-    let csv = path.join("run.csv");
+    let csv = path.join("run.table.csv");
     let source = deadheat::trace::open(&dht).unwrap();
     deadheat::trace::convert(&source, &csv, |_| {}).unwrap();
     for engine in ["all", "m2", "hb", "eraser", "wcp,shb"] {
@@ -800,4 +803,57 @@ fn accesses_may_be_spelt_as_other_tools_do() {
     let trace = trace_of(&path, "spelt.std", "T1|wr(x)|1\nT2|rd(x)|2\n");
     let report = &reports(&[&trace])[0];
     assert_eq!(report["races"][0]["kind"], "write-read");
+}
+
+/// An event that could not have happened is told by its line, and what it is about by its name.
+#[test]
+fn an_event_that_could_not_have_happened_is_named_with_its_line() {
+    let (_folder, path) = folder();
+    for (text, said) in [
+        (
+            "# one\n\nT1|acq(l)|1\nT2|acq(l)|2\n",
+            "line 4: event 2: T2 acquires l, which T1 holds",
+        ),
+        (
+            "T1|w(x)|1\nT1|rel(l)|2\n",
+            "line 2: event 2: T1 releases l, which it does not hold",
+        ),
+        (
+            "T1|p(tokens)|1\n",
+            "line 1: event 1: T1 takes a token from semaphore tokens, which has none",
+        ),
+        (
+            "T1|wait(ready)|1\n",
+            "line 1: event 1: T1 goes on after event ready, which is not posted",
+        ),
+        (
+            "T1|leave(round)|1\n",
+            "line 1: event 1: T1 leaves barrier round without having arrived",
+        ),
+        (
+            "T1|fork(T2)|1\nT1|join(T2)|2\n# late\nT2|w(x)|3\n",
+            "line 4: event 3: T2 does something after its end, or after it was joined",
+        ),
+    ] {
+        let file = path.join("bad.std").display().to_string();
+        fs::write(&file, text).unwrap();
+        for command in ["analyze", "explain"] {
+            let output = deadheat(&[command, &file]);
+            assert_eq!(output.status.code(), Some(2), "{text}");
+            assert!(
+                stderr(&output).contains(said),
+                "{text}: {}",
+                stderr(&output)
+            );
+        }
+    }
+    // A record of a table may have several lines.
+    let file = path.join("bad.table.csv").display().to_string();
+    fs::write(&file, "thread,op,target,loc\nA,w,\"x\ny\",1\nA,rel,l,2\n").unwrap();
+    let output = deadheat(&["analyze", &file]);
+    assert!(
+        stderr(&output).contains("line 4: event 2: A releases l"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -448,3 +448,64 @@ fn a_side_output_that_fails_does_not_take_the_verdict_with_it() {
         assert!(stderr(&output).contains("/no/such/folder"), "{option}");
     }
 }
+
+/// A search that is cut short takes nothing from what the run alone proves.
+#[test]
+fn exploring_does_not_weaken_what_the_run_proves() {
+    let many = "proc main() { for i in 0..10000 { async { skip; } } }";
+    let plain = json_of(&[], many);
+    let said = plain["guarantee"].as_str().unwrap();
+    assert!(said.starts_with("race-free and deterministic for this input, under every schedule"));
+    let explored = json_of(&["--explore", "--max-states", "1000"], many);
+    assert_eq!(explored["explored"]["complete"], false);
+    assert_eq!(explored["guarantee"], plain["guarantee"]);
+    let arguments = [
+        "check",
+        "-",
+        "--explore",
+        "--max-states",
+        "1000",
+        "--fail-on",
+        "incomplete",
+    ];
+    assert_eq!(deadheat_on(&arguments, many).status.code(), Some(0));
+    // Where the run proves nothing about others, the search that was cut short says so.
+    let racy_order = "shared x; lock l; proc main() { for i in 0..1000 { async { acquire l; x = x + 1; \
+                      release l; } } }";
+    let explored = json_of(&["--explore", "--max-states", "1000"], racy_order);
+    let said = explored["guarantee"].as_str().unwrap();
+    assert!(said.contains("not every schedule was explored"), "{said}");
+}
+
+/// Too many sections for their orders to be compared: no option is advised that changes nothing.
+#[test]
+fn orders_that_cannot_be_visited_are_not_promised() {
+    let many = "shared x; proc main() { for i in 0..50000 { async { isolated { x = x + 1; } } } }";
+    let report = json_of(&["--all-orders"], many);
+    let said = report["guarantee"].as_str().unwrap();
+    assert_eq!(report["orders"]["visited"], 0);
+    assert!(said.starts_with("no race in "), "{said}");
+    assert!(
+        !said.contains("0 orders") && !said.contains("raise"),
+        "{said}"
+    );
+}
+
+/// What only one strand uses, no schedule can order otherwise.
+#[test]
+fn a_lock_that_one_strand_uses_orders_nothing() {
+    let one = "shared x; lock l; proc main() { async { acquire l; x = 1; release l; } }";
+    let said = json_of(&[], one)["guarantee"].as_str().unwrap().to_string();
+    assert!(
+        said.starts_with("race-free and deterministic for this input, under every"),
+        "{said}"
+    );
+    assert!(said.contains("no lock is shared"), "{said}");
+    let two = "shared x; lock l; proc main() { async { acquire l; x = 1; release l; } \
+               acquire l; x = 2; release l; }";
+    let said = json_of(&[], two)["guarantee"].as_str().unwrap().to_string();
+    assert!(
+        said.contains("lock can take another order in others"),
+        "{said}"
+    );
+}

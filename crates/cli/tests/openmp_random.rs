@@ -1,8 +1,6 @@
 //! Random OpenMP programs: the variables that `deadheat run` finds racing are those that the closure of the program's
 //! graph has racing, with any number of threads.
 
-// It uses a part of it only.
-#[allow(dead_code)]
 mod corpus;
 
 use std::collections::BTreeSet;

@@ -47,15 +47,86 @@ fn a_trace_goes_through_every_format_and_comes_back() {
     let at = |name: &str| directory.path().join(name);
     fs::write(at("a.std"), RUN).unwrap();
     convert(&at("a.std"), &at("b.dht"));
-    convert(&at("b.dht"), &at("c.csv"));
-    convert(&at("c.csv"), &at("d.std"));
+    convert(&at("b.dht"), &at("c.table.csv"));
+    convert(&at("c.table.csv"), &at("d.std"));
     let comment = RUN.find('\n').unwrap() + 1;
     assert_eq!(fs::read_to_string(at("d.std")).unwrap(), RUN[comment..]);
-    let csv = fs::read_to_string(at("c.csv")).unwrap();
+    let csv = fs::read_to_string(at("c.table.csv")).unwrap();
     assert!(
         csv.starts_with("thread,op,target,loc\nmain,fork,T1,10\n"),
         "{csv}"
     );
+}
+
+/// RAPID's CSV has a column for each thread, and no places.
+#[test]
+fn rapids_csv_is_read_and_written_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let rapid = "fork(T2),,\nr(V1),,\n,,acq(L1)\n,,w(V1)\n,,rel(L1)\n";
+    fs::write(at("a.csv"), rapid).unwrap();
+    let output = deadheat(&["analyze", "--json", &text(&at("a.csv"))]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let race = &report["races"][0];
+    assert_eq!(
+        race["first"],
+        json!({"event": 2, "thread": "T0", "loc": "2"})
+    );
+    assert_eq!(
+        race["second"],
+        json!({"event": 4, "thread": "T2", "loc": "4"})
+    );
+    convert(&at("a.csv"), &at("b.dht"));
+    convert(&at("b.dht"), &at("c.csv"));
+    assert_eq!(fs::read_to_string(at("c.csv")).unwrap(), rapid);
+    // Threads that are not called T0, T1, … have the columns in order, and a name has no comma.
+    fs::write(at("d.std"), "main|fork(a)|7\na|w(x,y)|8\n").unwrap();
+    convert(&at("d.std"), &at("d.csv"));
+    let csv = fs::read_to_string(at("d.csv")).unwrap();
+    assert_eq!(csv, "fork(T1),\n,w(x%2Cy)\n");
+    convert(&at("d.csv"), &at("e.std"));
+    let std = fs::read_to_string(at("e.std")).unwrap();
+    assert_eq!(std, "T0|fork(T1)|1\nT1|w(x,y)|2\n");
+}
+
+/// `--rapid`: numbers for places, plain names, no comments; what RAPID does not know is refused.
+#[test]
+fn what_is_written_for_rapid_has_numbers_for_places() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let for_rapid =
+        |from: &str, to: &str| deadheat(&["convert", "--rapid", &text(&at(from)), &text(&at(to))]);
+    let run = "# a comment\nmain|fork(T 1)|a.c:3\nT 1|isolated()|a.c:9\nT 1|rdata(x|y)|a.c:10\n\
+               T 1|endisolated()|a.c:9\n";
+    fs::write(at("a.std"), run.replace("x|y", "x%7Cy")).unwrap();
+    assert_eq!(for_rapid("a.std", "b.std").status.code(), Some(0));
+    let written = fs::read_to_string(at("b.std")).unwrap();
+    assert_eq!(
+        written,
+        "main|fork(T1)|1\nT1|acq(isolated)|2\nT1|r(V0)|3\nT1|rel(isolated)|2\n"
+    );
+    fs::write(at("c.std"), RUN.replace("join(T1)|", "join(T1)|9")).unwrap();
+    assert_eq!(for_rapid("c.std", "d.std").status.code(), Some(0));
+    let written = fs::read_to_string(at("d.std")).unwrap();
+    assert!(
+        written.starts_with("main|fork(T1)|10\nmain|acq(l)|11\n"),
+        "{written}"
+    );
+    fs::write(at("e.std"), "A|w(x)|1\nA|post(e)|2\n").unwrap();
+    for (from, to, why) in [
+        (
+            "e.std",
+            "f.std",
+            "event 2 is `post`, which RAPID does not know",
+        ),
+        ("a.std", "f.dht", "--rapid writes .std and .csv"),
+    ] {
+        let output = for_rapid(from, to);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        assert!(!at(to).exists());
+    }
 }
 
 #[test]
@@ -147,6 +218,7 @@ fn what_is_no_trace_is_told() {
     let at = |name: &str| text(&directory.path().join(name));
     fs::write(at("bad.std"), "T|w(x)|1\nT|jump(x)|2\n").unwrap();
     fs::write(at("bad.csv"), "thread,op,target,loc\nT,w\n").unwrap();
+    fs::write(at("two.csv"), "w(x),\nT0,w,x,1\n").unwrap();
     fs::write(at("bad.dht"), "T|w(x)|1\n").unwrap();
     fs::write(at("good.log"), "T|w(x)|1\n").unwrap();
     fs::write(at("bad.log"), "hello\n").unwrap();
@@ -157,11 +229,15 @@ fn what_is_no_trace_is_told() {
             "bad.std",
             "line 2: there is no operation `jump`; there are r, w, acq, ",
         ),
+        ("bad.dht", "this is not a .dht file"),
         (
             "bad.csv",
             "line 2: `w` needs a target: the name of a variable: `T,w`",
         ),
-        ("bad.dht", "this is not a .dht file"),
+        (
+            "two.csv",
+            "line 2: expected one event, in the column of its thread, as in `r(V1),,`",
+        ),
         (
             "bad.log",
             "its name should end in .dht (deadheat's own format), .std or .csv",

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use deadheat_explain::{Judgement, NotATrace, Witnesses};
-use deadheat_model::Execution;
+use deadheat_model::{EventNumber, Execution};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
 use deadheat_report::{AboutTrace, AnalyzeReport, Spelling};
@@ -50,6 +50,17 @@ pub enum AnalyzeError {
     /// The checker of witnesses does not accept it.
     #[error("the checker of witnesses does not accept the trace: {0}")]
     Unchecked(#[from] NotATrace),
+}
+
+impl AnalyzeError {
+    /// The event of the trace that could not have happened there, by its number from 1.
+    pub fn event(&self) -> Option<EventNumber> {
+        match self {
+            AnalyzeError::Engine(EngineError::Malformed(malformed)) => Some(malformed.number),
+            AnalyzeError::Unchecked(refused) => Some(refused.event),
+            _ => None,
+        }
+    }
 }
 
 /// Reads all of a trace into memory.

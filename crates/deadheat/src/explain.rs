@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deadheat_explain::general::{GeneralRaces, general_races};
 use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witnesses};
-use deadheat_model::{Execution, Race};
+use deadheat_model::{EventNumber, Execution, Race};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{ExplainReport, RacePicture, Spelling};
@@ -39,6 +39,17 @@ pub enum ExplainError {
     /// The checker of witnesses does not accept it.
     #[error(transparent)]
     Unchecked(#[from] NotATrace),
+}
+
+impl ExplainError {
+    /// The event of the trace that could not have happened there, by its number from 1.
+    pub fn event(&self) -> Option<EventNumber> {
+        match self {
+            ExplainError::Malformed(malformed) => Some(malformed.number),
+            ExplainError::Unchecked(refused) => Some(refused.event),
+            ExplainError::Trace(_) => None,
+        }
+    }
 }
 
 /// An execution whose races are explained.

@@ -166,6 +166,7 @@ pub fn stats(path: &str, source: &Source, watch: Watch) -> Result<StatsReport, T
             Format::Dht => "dht",
             Format::Text(TextFormat::Std) => "std",
             Format::Text(TextFormat::Csv) => "csv",
+            Format::Text(TextFormat::Table) => "table",
         },
         bytes,
         bytes_per_event: (counts.events > 0).then(|| bytes as f64 / counts.events as f64),

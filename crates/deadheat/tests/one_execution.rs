@@ -69,7 +69,7 @@ fn a_recorded_example_has_the_races_of_the_example() {
         }
         let program = Program::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let run = program.run(&Schedule::DepthFirst, 100_000).unwrap();
-        for name in ["run.dht", "run.csv"] {
+        for name in ["run.dht", "run.table.csv"] {
             let difference = difference(&run.execution, &folder.path().join(name));
             assert_eq!(difference, None, "{}", path.display());
         }

@@ -293,7 +293,7 @@ fn access(trace: &Execution, number: EventNumber) -> Result<(&Event, Access), Re
         event: number,
         events: trace.events.len() as u64,
     })?;
-    let access = event.access().ok_or(Reason::NotAnAccess(number))?;
+    let (access, _) = event.any_access().ok_or(Reason::NotAnAccess(number))?;
     Ok((event, access))
 }
 

@@ -71,7 +71,7 @@ pub enum Obstacle {
     NotTheRace,
     /// The two that race are done by one strand.
     SameStrand,
-    /// The two that race are not plain accesses to one location, at least one of them a write.
+    /// The two that race are not accesses to one location, at least one a write and at least one plain.
     NoConflict,
 }
 
@@ -143,8 +143,8 @@ impl Obstacle {
             }
             Obstacle::SameStrand => "is of the same strand as the access it races with".to_string(),
             Obstacle::NoConflict => {
-                "does not conflict with the event before: two plain accesses to one location, at \
-                 least one a write, would"
+                "does not conflict with the event before: two accesses to one location, at least \
+                 one a write and not both atomic, would"
                     .to_string()
             }
         }

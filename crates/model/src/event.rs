@@ -260,6 +260,29 @@ impl Event {
         let location = Location(self.head >> OBJECT_SHIFT);
         Some(Access { location, kind })
     }
+
+    /// The memory access this event is, plain or atomic, and whether it is atomic. What reads and writes
+    /// in one step writes.
+    pub fn any_access(&self) -> Option<(Access, bool)> {
+        let (location, kind) = match self.op() {
+            Op::AtomicLoad(location, _) => (location, AccessKind::Read),
+            Op::AtomicStore(location, _) | Op::AtomicUpdate(location, _) => {
+                (location, AccessKind::Write)
+            }
+            _ => return self.access().map(|access| (access, false)),
+        };
+        Some((Access { location, kind }, true))
+    }
+
+    /// Whether two accesses conflict: same location, at least one writes, and not both are atomic.
+    pub fn conflicts_with(&self, other: &Event) -> bool {
+        match (self.any_access(), other.any_access()) {
+            (Some((one, atomic)), Some((other, also_atomic))) => {
+                one.conflicts_with(&other) && !(atomic && also_atomic)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Debug for Event {

@@ -39,9 +39,11 @@ pub struct Findings {
     pub exhaustive: bool,
     /// Whether the counts of races are exact; otherwise they are lower bounds.
     pub counted: bool,
-    /// Whether orders of semaphores, flags, atomics or readers of a lock, which another schedule could
-    /// have made otherwise, were kept as recorded.
+    /// Whether orders of semaphores, flags, readers of a lock or, with DC, atomics, which another schedule
+    /// could have made otherwise, were kept as recorded.
     pub kept_orders: bool,
+    /// Why the engine promises nothing for this execution, if it does not.
+    pub without_promise: Option<&'static str>,
     /// How many events were judged, from the first.
     pub judged: u64,
 }

@@ -1,18 +1,17 @@
 //! Checking a recorded execution.
 //!
-//! An [`Engine`] reads an [`Execution`](deadheat_model::Execution) and gives its [`Findings`]:
+//! An [`Engine`] reads an [`Execution`](deadheat_model::Execution) and gives its [`Findings`](deadheat_model::Findings):
 //! - [`graph`](mod@graph), the naive closure of the computation graph: the yardstick for all others;
 //! - [`zipper`], for tasks with `isolated` sections;
 //! - [`esp_bags`], a depth-first walk over `async` and `finish`;
 //! - [`replay`], which feeds the execution to the engines of `online`: [`replay::spd3`] and
-//!   [`replay::drdp`].
+//!   [`replay::drdp`];
+//! - [`threads`], the orders of threads (happens-before and the weaker ones), what compares accesses under an
+//!   order, and Eraser;
+//! - [`m2`], which predicts.
 //!
-//! A recorded run of threads, a [`Trace`](deadheat_model::Trace), is judged by a [`Method`], which gives an
-//! [`Analysis`]: [`threads`] has the orders (happens-before and the weaker ones), what compares accesses
-//! under an order, and Eraser; [`m2`] predicts.
-//!
-//! To add one is a file, and its lines in [`Engine`] or [`Method`]. [`ComputationGraph`] is what the naive engine, [`zipper`], drawings and [`cg`] (the
-//! direct analysis that Zipper is measured against) are built on.
+//! To add one is a file, and its line in [`ENGINES`]. [`ComputationGraph`] is what the naive engine, [`zipper`],
+//! drawings and [`cg`] (the direct analysis that Zipper is measured against) are built on.
 
 mod by_strand;
 pub mod cg;

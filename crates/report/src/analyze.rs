@@ -14,6 +14,9 @@ use crate::spelling::Spelling;
 /// Up to how many events a witness is spelt out in full.
 pub const MAX_SPELT: u64 = 100_000;
 
+/// How many events of witnesses are spelt out in one report: some 30 MB.
+pub const MAX_SPELT_TOGETHER: u64 = 4_000_000;
+
 /// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
 #[derive(Clone, Serialize)]
 pub struct AnalyzeReport {
@@ -43,6 +46,9 @@ pub struct AnalyzeReport {
     /// What the races are worth.
     #[serde(skip)]
     pub worth: Worth,
+    /// Whether `races` are all that the engine's order or search can show.
+    #[serde(skip)]
+    pub all_listed: bool,
 }
 
 /// Two accesses.
@@ -95,6 +101,8 @@ pub struct WitnessReport {
     pub witness: Verified<Witness>,
     /// How to spell it.
     pub spelling: Arc<Spelling>,
+    /// Whether it is given event by event.
+    spelt_out: bool,
 }
 
 /// What a trace is called by, and how long it is.
@@ -131,14 +139,14 @@ impl AnalyzeReport {
         seconds: f64,
     ) -> AnalyzeReport {
         let Judgement { races, rest, .. } = judgement;
+        let mut room = MAX_SPELT_TOGETHER;
         let races = races.into_iter().map(|shown| {
             let witness = shown.witness.zip(trace.spelling);
             PredictedReport {
                 pair: pair(&shown.race, trace.names),
                 verified: witness.is_some(),
-                witness: witness.map(|(witness, spelling)| WitnessReport {
-                    witness,
-                    spelling: spelling.clone(),
+                witness: witness.map(|(witness, spelling)| {
+                    WitnessReport::new(witness, spelling.clone(), &mut room)
                 }),
             }
         });
@@ -156,6 +164,7 @@ impl AnalyzeReport {
             seconds,
             damage: None,
             worth: engine.worth,
+            all_listed: rest.all_listed,
         };
         report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);
         report
@@ -179,10 +188,23 @@ pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
 }
 
 impl WitnessReport {
-    /// Whether it is given event by event.
-    fn is_spelt_out(&self) -> bool {
-        // A thread whose name another has too could not be named.
-        !self.spelling.names_tell() || self.spelling.length(self.proof()) <= MAX_SPELT
+    /// A witness that is spelt out if it is short, and as long as all that are have room together.
+    pub fn new(
+        witness: Verified<Witness>,
+        spelling: Arc<Spelling>,
+        room: &mut u64,
+    ) -> WitnessReport {
+        let length = spelling.length(witness.proof());
+        let is_short = length <= MAX_SPELT.min(*room);
+        if is_short {
+            *room -= length;
+        }
+        WitnessReport {
+            // A thread whose name another has too could not be named.
+            spelt_out: is_short || !spelling.names_tell(),
+            witness,
+            spelling,
+        }
     }
 
     /// The witness, in short.
@@ -195,7 +217,7 @@ impl Serialize for WitnessReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (witness, spelling) = (self.proof(), &self.spelling);
         let mut map = serializer.serialize_map(None)?;
-        if self.is_spelt_out() {
+        if self.spelt_out {
             let most = usize::try_from(spelling.length(witness)).unwrap_or(usize::MAX);
             map.serialize_entry("witness", &spelling.end(witness, most))?;
         } else {
@@ -232,7 +254,7 @@ impl Serialize for Upto<'_> {
 #[cfg(test)]
 mod tests {
     use deadheat_model::{AccessKind, Event, Execution, Findings, Location, Op, Strand};
-    use deadheat_offline::threads::{dc, hb};
+    use deadheat_offline::threads::{dc, hb, wcp};
     use deadheat_offline::{ENGINES, m2};
 
     use super::*;
@@ -282,6 +304,7 @@ mod tests {
         let undecided = Findings {
             undecided: vec![race(3)],
             counted: true,
+            all_listed: true,
             ..Findings::default()
         };
         let report = of(&m2::ENGINE, &trace, undecided.clone(), false);
@@ -307,11 +330,54 @@ mod tests {
         let report = of(&m2::ENGINE, &trace, kept, false);
         assert!(report.guarantee.contains("could not be decided"));
         assert!(report.guarantee.contains("orders of semaphores"));
+        let cut = Findings {
+            all_listed: false,
+            ..undecided.clone()
+        };
+        let report = of(&m2::ENGINE, &trace, cut, false);
+        assert!(report.guarantee.contains("could not be decided"));
+        assert!(report.guarantee.contains("not all pairs were tried"));
         let report = of(&dc::ENGINE, &trace, undecided, false);
         assert!(
             report
                 .guarantee
                 .contains("1 pair of places that it suspects")
+        );
+    }
+
+    #[test]
+    fn an_engine_that_promises_nothing_says_why() {
+        let trace = trace();
+        let found = Findings {
+            without_promise: Some("this trace stops inside a critical section"),
+            ..Findings::listed(vec![race(1)], true, 2)
+        };
+        assert_eq!(
+            of(&wcp::ENGINE, &trace, found, false).guarantee,
+            "these accesses are unordered by wcp, but this trace stops inside a critical section: none \
+             of these races need be possible; `--engine m2` tells which can happen"
+        );
+    }
+
+    #[test]
+    fn a_list_that_was_cut_is_not_called_all() {
+        let trace = trace();
+        let text = |all_listed| {
+            let races = Findings::listed(vec![race(1), race(2)], all_listed, 2);
+            of(&hb::ENGINE, &trace, races, false).text("run.std", 1)
+        };
+        let all = text(true);
+        assert!(all.contains("--json lists all\n"), "{all}");
+        assert!(!all.contains("there are more"), "{all}");
+        let cut = text(false);
+        assert!(!cut.contains("lists all"), "{cut}");
+        assert!(
+            cut.contains("--json lists these, and there are more that were not kept"),
+            "{cut}"
+        );
+        assert!(
+            cut.contains("; there are more pairs than were compared and kept\n"),
+            "{cut}"
         );
     }
 

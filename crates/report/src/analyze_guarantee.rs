@@ -10,6 +10,16 @@ use crate::style::{counted, grouped};
 /// What is proven by an engine's findings. `searched`: what is undecided was searched for exactly,
 /// within a budget.
 pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
+    let cut = match report.worth {
+        // Said there.
+        Worth::Exact | Worth::AllAreDecided => "",
+        _ if findings.all_listed => "",
+        _ => "; there are more pairs than were compared and kept",
+    };
+    proven(report, findings, searched) + cut
+}
+
+fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
     let none = report.races.is_empty();
     let engine = report.engine;
     let predicts = predicts();
@@ -50,6 +60,16 @@ pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bo
             "every race shown can happen, if reads decide control flow alike; {predicts} those of \
              other schedules"
         ),
+        Worth::FirstIsRealOrDeadlock
+            if !none
+                && let Some(why) = findings.without_promise =>
+        {
+            format!(
+                "these accesses are unordered by {engine}, but {why}: none of these races need be \
+                 possible; `--engine {}` tells which can happen",
+                m2::ENGINE.name
+            )
+        }
         Worth::FirstIsRealOrDeadlock if none => {
             format!("no race that {engine} predicts from this schedule; {predicts} more")
         }
@@ -97,13 +117,18 @@ fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) ->
         true => "within the budget: raise --budget-time or --budget-memory",
         false => "--complete decides them by exact search",
     };
-    match report.undecided.len() as u64 {
-        0 if findings.kept_orders => {}
-        0 => sentence += "; not all pairs were tried, there may be more",
-        n => sentence += &format!("; {} could not be decided ({how})", pairs_of_places(n)),
+    let undecided = report.undecided.len() as u64;
+    if undecided > 0 {
+        sentence += &format!(
+            "; {} could not be decided ({how})",
+            pairs_of_places(undecided)
+        );
+    }
+    if !findings.all_listed {
+        sentence += "; not all pairs were tried, there may be more";
     }
     if findings.kept_orders {
-        sentence += "; the recorded orders of semaphores, events, atomics and readers' locks were \
+        sentence += "; the recorded orders of semaphores, events and readers' locks were \
                      kept, so races behind them are not excluded";
     }
     sentence

@@ -34,8 +34,12 @@ impl AnalyzeReport {
         }
         let hidden = self.races.len().saturating_sub(most) as u64;
         if hidden > 0 {
+            let listed = match self.all_listed {
+                true => "--json lists all",
+                false => "--json lists these, and there are more that were not kept",
+            };
             text += &format!(
-                "{} not shown; --max-shown shows more, --json lists all\n\n",
+                "{} not shown; --max-shown shows more, {listed}\n\n",
                 counted(hidden, "more race")
             );
         }

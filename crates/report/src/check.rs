@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_explain::{Replayed, Verified};
-use deadheat_explore::{PossibleAccess, PossibleRace};
+use deadheat_explore::{Gap, PossibleAccess, PossibleRace};
 use deadheat_lang::{Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, Waiting, WaitsFor};
 use deadheat_model::{
     AccessKind, Construct, Event, Findings, Names, Op, Race, RaceKind, RacingAccess, Site,
@@ -56,6 +56,9 @@ pub struct CheckReport {
     pub explored: Option<ExploredReport>,
     /// What all this proves.
     pub guarantee: String,
+    /// Whether the run alone proves that no schedule has a race.
+    #[serde(skip)]
+    pub proven_by_run: bool,
 }
 
 /// A race of the run.
@@ -87,6 +90,9 @@ pub struct OrdersReport {
     pub visited: u64,
     /// Whether these are all.
     pub complete: bool,
+    /// Why they are not.
+    #[serde(skip)]
+    pub gap: Option<Gap>,
 }
 
 /// One access of a race.
@@ -142,6 +148,9 @@ pub struct ErrorReport {
 pub struct ExploredReport {
     /// Whether every schedule was covered.
     pub complete: bool,
+    /// Why not.
+    #[serde(skip)]
+    pub gap: Option<Gap>,
     /// How many schedules were covered.
     pub schedules: u64,
     /// How many states were visited.
@@ -272,10 +281,13 @@ impl CheckReport {
             orders: orders.map(|orders| OrdersReport {
                 visited: orders.exploration.schedules,
                 complete: orders.is_complete(),
+                gap: orders.exploration.gap,
             }),
             explored,
             guarantee: String::new(),
+            proven_by_run: false,
         };
+        report.proven_by_run = check_guarantee::is_proven_by_run(&report, constructs, run);
         report.guarantee = check_guarantee::sentence(&report, constructs, run);
         report
     }
@@ -298,7 +310,8 @@ impl CheckReport {
         let explored = self.explored.as_ref().map(|explored| explored.complete);
         let orders = self.orders.map(|orders| orders.complete);
         let judged = self.judged_events == self.events && self.races_complete;
-        !judged || explored == Some(false) || orders == Some(false)
+        let searched = explored != Some(false) && orders != Some(false);
+        !judged || !searched && !self.proven_by_run
     }
 
     /// Whether a race was found, in the run or in some other schedule.
@@ -473,6 +486,7 @@ fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
     let errors = exploration.errors.iter();
     ExploredReport {
         complete: replayed.is_complete(),
+        gap: exploration.gap,
         schedules: exploration.schedules,
         states: exploration.states,
         deterministic: exploration.deterministic,

@@ -1,8 +1,10 @@
 //! The sentence that says what a check proves, and no more.
 
-use deadheat_explore::MAX_SCHEDULES;
+use std::collections::HashMap;
+
+use deadheat_explore::{Gap, MAX_SCHEDULES};
 use deadheat_lang::{Ending, Run};
-use deadheat_model::{Construct, Op};
+use deadheat_model::{Construct, Op, Strand};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
 use crate::style::{counted, grouped, listed};
@@ -12,6 +14,15 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
     let (events, judged) = (report.events, report.judged_events);
     let has_sections = constructs.contains(&Construct::Isolated);
     let judged_all_orders = report.orders.filter(|_| has_sections);
+    let unfinished = match (&report.explored, judged_all_orders) {
+        (Some(explored), _) => !explored.complete,
+        (None, Some(orders)) => !orders.complete,
+        (None, None) => false,
+    };
+    // A search that was cut short takes nothing from what the run proves.
+    if unfinished && report.proven_by_run {
+        return of_run(report, constructs, run);
+    }
     match (&report.explored, judged_all_orders) {
         (Some(explored), _) => of_exploration(explored),
         (None, Some(orders)) => of_orders(report, orders),
@@ -69,9 +80,12 @@ fn of_exploration(explored: &ExploredReport) -> String {
             0 => "no race found so far".to_string(),
             _ => format!("{names} can race, and there may be more"),
         };
+        let more = match explored.gap {
+            Some(Gap::States) | None => "raise --max-states to go on",
+            Some(_) => "one schedule's states take too much memory",
+        };
         return format!(
-            "{found}{some_end}; not every schedule was explored (stopped after {covered}; raise \
-             --max-states to go on)"
+            "{found}{some_end}; not every schedule was explored (stopped after {covered}; {more})"
         );
     }
     match (racy, explored.deterministic) {
@@ -95,12 +109,16 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
         (_, Some(_)) => "; this one ends in a deadlock",
         _ => "",
     };
-    let open = match report.error.is_some() {
-        true => "what other schedules do, `--explore` tells",
-        false => "there are more, or they take longer (raise --max-orders, --max-steps)",
+    let open = match orders.gap {
+        _ if report.error.is_some() => "what other schedules do, `--explore` tells",
+        Some(Gap::Orders) => "there are more (raise --max-orders)",
+        Some(Gap::Steps) => "a run takes longer (raise --max-steps)",
+        Some(Gap::RunSize) => "the run is too long for orders of its sections to be compared",
+        _ => "what other orders do, `--explore` tells",
     };
     match (report.racy_locations.len() as u64, orders.complete) {
         (0, true) => format!("race-free for this input, under every schedule ({all}){ends}"),
+        (0, false) if orders.visited == 0 => format!("no race in this schedule{ends}; {open}"),
         (0, false) => format!("no race in {visited} of isolated sections{ends}; {open}"),
         (n, true) => format!(
             "{} in some order ({all}); what else a program does once it races, `--explore` tells",
@@ -114,12 +132,7 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
 }
 
 fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
-    // What orders strands by the schedule's choice rather than the program's.
-    let choosing: Vec<&str> = constructs
-        .iter()
-        .filter(|construct| !construct.orders_alike_in_every_schedule())
-        .map(|construct| construct.word())
-        .collect();
+    let choosing = choosing(constructs, run);
     let others = match choosing[..] {
         ["isolated"] => "--all-orders",
         _ => "--explore",
@@ -156,6 +169,33 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
     }
 }
 
+/// The constructs that order strands by the schedule's choice rather than the program's: those of which
+/// some lock, semaphore or event is used by more than one strand. What only one strand uses orders nothing.
+fn choosing(constructs: &[Construct], run: &Run) -> Vec<&'static str> {
+    let is_shared = |construct: &Construct| {
+        let mut users: HashMap<u64, Strand> = HashMap::new();
+        let mut events = run.execution.events.iter();
+        events.any(|event| {
+            let (_, _, object) = event.to_parts();
+            event.op().construct() == Some(*construct)
+                && *users.entry(object).or_insert(event.strand()) != event.strand()
+        })
+    };
+    let constructs = constructs.iter();
+    let chosen = constructs.filter(|construct| !construct.orders_alike_in_every_schedule());
+    chosen.filter(|c| is_shared(c)).map(|c| c.word()).collect()
+}
+
+/// Whether a run alone proves that no schedule has a race: all of it was judged, it has none, and no schedule
+/// can order its strands otherwise.
+pub(crate) fn is_proven_by_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> bool {
+    let judged = report.judged_events == report.events && report.races_complete;
+    let ends = matches!(run.ending, Ending::Finished | Ending::Deadlock(_));
+    let elsewhere = report.explored.as_ref();
+    let none = report.races.is_empty() && elsewhere.is_none_or(|e| e.racy_locations.is_empty());
+    judged && none && ends && choosing(constructs, run).is_empty()
+}
+
 /// What a sentence about every schedule speaks of: `async, finish: 4 tasks, 1 join, 9 accesses; no
 /// locks`.
 fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
@@ -181,5 +221,10 @@ fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String 
         n => format!("{} accesses", grouped(n)),
     });
     let colon = if words.is_empty() { "" } else { ": " };
-    format!("{}{colon}{}; no locks", words.join(", "), counts.join(", "))
+    let alike = |construct: &Construct| construct.orders_alike_in_every_schedule();
+    let locks = match constructs.iter().all(alike) {
+        true => "no locks",
+        false => "no lock is shared",
+    };
+    format!("{}{colon}{}; {locks}", words.join(", "), counts.join(", "))
 }

@@ -130,7 +130,7 @@ fn unordered(
     trace: &Execution,
     order: impl Fn(&PartialOrders, usize) -> Relation,
 ) -> BTreeSet<Pair> {
-    let orders = PartialOrders::new(&trace.events);
+    let orders = PartialOrders::new(trace);
     let by_second: Vec<Relation> = (0..trace.events.len())
         .map(|event| order(&orders, event))
         .collect();
@@ -142,7 +142,7 @@ fn unordered(
 /// The pairs that a method is defined to find.
 fn defined(engine: &Engine, trace: &Execution) -> BTreeSet<Pair> {
     let fixed = |order: Relation| unordered(trace, |_, _| order.clone());
-    let orders = PartialOrders::new(&trace.events);
+    let orders = PartialOrders::new(trace);
     match engine.name {
         "hb" | "fasttrack" => fixed(orders.happens_before()),
         "shb" => unordered(trace, |orders, checked| orders.schedulable(Some(checked))),

@@ -97,6 +97,14 @@ pub enum TraceError {
         /// The one before it.
         last: u64,
     },
+    /// RAPID does not know what happens in it.
+    #[error("event {number} is `{word}`, which RAPID does not know: convert without --rapid")]
+    NotInRapid {
+        /// Which event, from 1.
+        number: u64,
+        /// What it does.
+        word: &'static str,
+    },
     /// The whole trace does not fit in memory.
     #[error("{events} events do not fit in memory: read the trace in windows")]
     TooLarge {

@@ -12,7 +12,7 @@ use deadheat_model::{Event, Execution, Names, Site, Strand};
 
 use crate::dht::{self, Damage, OrderedWriter, Writer};
 use crate::error::TraceError;
-use crate::text::{TextFormat, TextReader, TextWriter};
+use crate::text::{ForRapid, TextFormat, TextReader, TextWriter, is_header_line};
 use deadheat_model::words::{Table, Takes, takes};
 
 /// How a trace is stored.
@@ -27,10 +27,12 @@ pub enum Format {
 impl Format {
     /// What the name of a file says.
     pub fn of_name(path: &Path) -> Option<Format> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        match extension.as_str() {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let (rest, extension) = name.rsplit_once('.')?;
+        match extension {
             "dht" => Some(Format::Dht),
             "std" => Some(Format::Text(TextFormat::Std)),
+            "csv" if rest.ends_with(".table") => Some(Format::Text(TextFormat::Table)),
             "csv" => Some(Format::Text(TextFormat::Csv)),
             _ => None,
         }
@@ -47,6 +49,7 @@ impl Format {
         let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))?;
         match first.iter().find(|&&byte| byte == b'|' || byte == b',')? {
             b'|' => Some(Format::Text(TextFormat::Std)),
+            _ if is_header_line(first) => Some(Format::Text(TextFormat::Table)),
             _ => Some(Format::Text(TextFormat::Csv)),
         }
     }
@@ -212,6 +215,14 @@ impl Source {
         }
     }
 
+    /// The line of a text in which an event is, by its number from 1.
+    pub fn line_of(&self, number: u64) -> Option<u64> {
+        match &self.kind {
+            Kind::Dht(_) => None,
+            Kind::Text(text) => text.reader().ok()?.line_of(number).ok()?,
+        }
+    }
+
     /// The whole trace.
     pub fn read_all(&self) -> Result<Execution, TraceError> {
         match &self.kind {
@@ -281,21 +292,50 @@ pub fn save(path: impl AsRef<Path>, trace: &Execution) -> Result<(), TraceError>
 pub fn convert(
     source: &Source,
     path: impl AsRef<Path>,
-    mut progress: impl FnMut(f64),
+    progress: impl FnMut(f64),
+) -> Result<(), TraceError> {
+    let path = path.as_ref();
+    write(path, |sink| {
+        if Format::of_name(path) == Some(Format::Text(TextFormat::Csv)) {
+            // Which column a thread has depends on all of them.
+            sink(&[], source.names()?)?;
+        }
+        hand_over(source, progress, |window| sink(window.events, window.names))
+    })
+}
+
+/// The same, but so that RAPID's own readers accept it; the file is text.
+pub fn convert_for_rapid(
+    source: &Source,
+    path: impl AsRef<Path>,
+    progress: impl FnMut(f64),
 ) -> Result<(), TraceError> {
     write(path.as_ref(), |sink| {
-        let flow = source.for_each(|window| {
-            progress(window.done);
-            match sink(window.events, window.names) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error),
-            }
-        })?;
-        match flow {
-            ControlFlow::Break(error) => Err(error),
-            ControlFlow::Continue(()) => Ok(()),
-        }
+        let mut rapid = ForRapid::new(source.names()?);
+        hand_over(source, progress, |window| {
+            let events = rapid.translate(window.events)?;
+            sink(&events, rapid.names())
+        })
     })
+}
+
+/// Hands over a trace, window by window.
+fn hand_over(
+    source: &Source,
+    mut progress: impl FnMut(f64),
+    mut each: impl FnMut(Window) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let flow = source.for_each(|window| {
+        progress(window.done);
+        match each(window) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    })?;
+    match flow {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 /// Takes some events and the names to them.

@@ -57,7 +57,7 @@ fn windows_follow_each_other_until_told_to_stop() {
 /// Names may change their order, and so may numbers: what is said stays.
 #[test]
 fn text_says_the_same() {
-    for format in [TextFormat::Std, TextFormat::Csv] {
+    for format in [TextFormat::Std, TextFormat::Table] {
         for seed in 0..300 {
             let trace = any_trace(seed, 200);
             let text = to_text(format, &trace);
@@ -78,8 +78,8 @@ fn files_are_converted_through_every_format() {
     save(at("a.dht"), &trace).unwrap();
     for (from, to) in [
         ("a.dht", "b.std"),
-        ("b.std", "c.csv"),
-        ("c.csv", "d.dht"),
+        ("b.std", "c.table.csv"),
+        ("c.table.csv", "d.dht"),
         ("d.dht", "d.dht"),
     ] {
         let mut last = 0.0;
@@ -272,7 +272,7 @@ fn objects_of_the_same_name_stay_different() {
         event(0, 3, 1),
     ];
     let trace = Execution { events, names };
-    for format in [TextFormat::Std, TextFormat::Csv] {
+    for format in [TextFormat::Std, TextFormat::Table] {
         let again = from_text(format, &to_text(format, &trace)).unwrap();
         let parts = |trace: &Execution| -> Vec<_> {
             trace

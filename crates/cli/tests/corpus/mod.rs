@@ -432,7 +432,6 @@ pub fn compiles(compiler: &str, arguments: &[&str]) -> bool {
 }
 
 /// A compiler with an OpenMP runtime that tells of its tasks, if there is one.
-#[allow(dead_code)]
 pub fn openmp_compiler() -> Option<&'static str> {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("region.c");

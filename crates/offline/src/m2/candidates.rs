@@ -10,11 +10,11 @@ use deadheat_model::{AccessKind, Location, Lock, Names, Site, Strand};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::skeleton::{Builder, Link, Skeleton};
+use super::skeleton::{Access, Builder, Link, Skeleton};
 use crate::threads::locksets::LocksetId;
 use crate::threads::{At, Publish, Slot, ThreadEngine};
 
-/// Accesses of one strand to one location, at one place, of one kind, under the same locks.
+/// Accesses of one strand to one location, at one place, of one kind, plain or atomic, under the same locks.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Whose.
@@ -23,16 +23,17 @@ pub struct Group {
     pub site: Site,
     /// Read or write.
     pub kind: AccessKind,
+    atomic: bool,
     held: LocksetId,
     /// Where in the strand's chain, ascending.
-    accesses: Vec<u32>,
+    accesses: Vec<Access>,
 }
 
 impl Group {
     fn link(&self, access: usize) -> Link {
         Link {
             strand: self.strand,
-            index: self.accesses[access],
+            index: self.accesses[access].index,
         }
     }
 }
@@ -58,6 +59,13 @@ pub struct Meeting<'a> {
 const MAX_MEETINGS: usize = 1 << 26;
 const FEW_MEETINGS: usize = 64;
 
+/// How many groups are compared, all locations together; and of a location that comes after these.
+const MAX_COMPARED: u64 = 1 << 31;
+const FEW_COMPARED: u64 = 1 << 12;
+
+/// How many numbers may be gathered for one location.
+const MAX_ROWS: usize = 1 << 22;
+
 /// The groups of a location that may meet.
 pub struct Meetings<'a> {
     /// The pairs of groups.
@@ -70,11 +78,63 @@ impl Candidates {
     /// Of each location that can race, the groups that may meet.
     pub fn meetings<'a>(&'a self, skeleton: &'a Skeleton) -> impl Iterator<Item = Meetings<'a>> {
         let mut room = MAX_MEETINGS;
+        let mut compared = 0;
+        let mut needs = Needs::default();
         self.groups.iter().map(move |(location, groups)| {
-            let found = meetings(*location, groups, skeleton, room.max(FEW_MEETINGS));
+            let most = match compared < MAX_COMPARED {
+                true => (room.max(FEW_MEETINGS), MAX_COMPARED),
+                false => (FEW_MEETINGS, FEW_COMPARED),
+            };
+            needs.gather(groups, skeleton);
+            let found = meetings(*location, groups, skeleton, &needs, most);
+            compared += (groups.len() * groups.len() / 2) as u64;
             room = room.saturating_sub(found.meetings.len());
             found
         })
+    }
+}
+
+/// What the accesses of a location need of other strands, close together, if each group has but one.
+#[derive(Default)]
+struct Needs {
+    strands: usize,
+    /// A row a group; none if some group has several accesses, or it would be too many.
+    rows: Vec<u32>,
+}
+
+impl Needs {
+    fn gather(&mut self, groups: &[Group], skeleton: &Skeleton) {
+        self.strands = skeleton.strands();
+        self.rows.clear();
+        let single = groups.iter().all(|group| group.accesses.len() == 1);
+        if single && groups.len() * self.strands <= MAX_ROWS {
+            for group in groups {
+                let need = |other| skeleton.need_of(group.strand, group.accesses[0], other);
+                self.rows.extend((0..self.strands as u32).map(need));
+            }
+        }
+    }
+
+    /// Whether nothing orders some access of a group with some access of another.
+    fn may_meet(
+        &self,
+        (one, at_one): (&Group, usize),
+        (other, at_other): (&Group, usize),
+        skeleton: &Skeleton,
+    ) -> bool {
+        if self.rows.is_empty() {
+            let meeting = Meeting {
+                location: Location(0),
+                one,
+                other,
+            };
+            return meeting
+                .unordered(skeleton)
+                .any(|(_, them)| them.count() > 0);
+        }
+        let need = |at: usize, of: &Group| self.rows[at * self.strands + of.strand as usize];
+        need(at_one, other) <= other.accesses[0].index
+            && need(at_other, one) <= one.accesses[0].index
     }
 }
 
@@ -82,22 +142,27 @@ fn meetings<'a>(
     location: Location,
     groups: &'a [Group],
     skeleton: &Skeleton,
-    most: usize,
+    needs: &Needs,
+    (most, mut compare): (usize, u64),
 ) -> Meetings<'a> {
     let mut meetings = Vec::new();
-    for (index, one) in groups.iter().enumerate() {
-        for other in &groups[..index] {
-            let conflict = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
-            if conflict
-                && one.strand != other.strand
-                && skeleton.locksets.disjoint(one.held, other.held)
+    let mut all = true;
+    'all: for (at_one, one) in groups.iter().enumerate() {
+        for (at_other, other) in groups[..at_one].iter().enumerate() {
+            let writes = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
+            if !writes
+                || one.atomic && other.atomic
+                || one.strand == other.strand
+                || !skeleton.locksets.disjoint(one.held, other.held)
             {
-                if meetings.len() == most {
-                    return Meetings {
-                        meetings,
-                        all: false,
-                    };
-                }
+                continue;
+            }
+            if meetings.len() == most || compare == 0 {
+                all = false;
+                break 'all;
+            }
+            compare -= 1;
+            if needs.may_meet((one, at_one), (other, at_other), skeleton) {
                 meetings.push(Meeting {
                     location,
                     one,
@@ -106,10 +171,7 @@ fn meetings<'a>(
             }
         }
     }
-    Meetings {
-        meetings,
-        all: true,
-    }
+    Meetings { meetings, all }
 }
 
 impl Meeting<'_> {
@@ -137,13 +199,13 @@ impl Meeting<'_> {
         let (mut low, mut high) = (0, 0);
         (0..one.accesses.len()).map(move |access| {
             let link = one.link(access);
-            let needed = skeleton.need(one.strand, link.index, other.strand);
-            while low < other.accesses.len() && other.accesses[low] < needed {
+            let needed = skeleton.need_of(one.strand, one.accesses[access], other.strand);
+            while low < other.accesses.len() && other.accesses[low].index < needed {
                 low += 1;
             }
             high = high.max(low);
             while high < other.accesses.len()
-                && skeleton.need(other.strand, other.accesses[high], one.strand) <= link.index
+                && skeleton.need_of(other.strand, other.accesses[high], one.strand) <= link.index
             {
                 high += 1;
             }
@@ -160,7 +222,7 @@ impl Meeting<'_> {
 #[derive(Clone, Copy)]
 pub struct Unordered<'a> {
     strand: u32,
-    accesses: &'a [u32],
+    accesses: &'a [Access],
 }
 
 impl<'a> Unordered<'a> {
@@ -174,7 +236,7 @@ impl<'a> Unordered<'a> {
         let strand = self.strand;
         self.accesses
             .iter()
-            .map(move |&index| Link { strand, index })
+            .map(move |&Access { index, .. }| Link { strand, index })
     }
 
     /// The one that is nearest to a number in the trace. There may be very many, and numbers grow along a
@@ -182,9 +244,11 @@ impl<'a> Unordered<'a> {
     pub fn nearest(self, number: u32, skeleton: &Skeleton) -> Option<Link> {
         let strand = self.strand;
         let number_of = |index| skeleton.number(Link { strand, index });
-        let later = self.accesses.partition_point(|&i| number_of(i) < number);
+        let later = self
+            .accesses
+            .partition_point(|access| number_of(access.index) < number);
         let near = &self.accesses[later.saturating_sub(1)..];
-        let near = near.iter().take(2).copied();
+        let near = near.iter().take(2).map(|access| access.index);
         let nearest = near.min_by_key(|&index| number_of(index).abs_diff(number));
         nearest.map(|index| Link { strand, index })
     }
@@ -200,8 +264,8 @@ pub struct Collector {
     known: FxHashMap<(u32, GroupKey), usize>,
 }
 
-/// Strand, place, kind and the locks held.
-type GroupKey = (u32, Site, AccessKind, LocksetId);
+/// Strand, place, kind, whether it is atomic, and the locks held.
+type GroupKey = (u32, Site, AccessKind, bool, LocksetId);
 
 const CANNOT_RACE: u32 = u32::MAX;
 
@@ -235,31 +299,39 @@ impl Collector {
     }
 
     #[inline]
-    fn note(&mut self, at: At, x: Location, kind: AccessKind) {
+    fn note(&mut self, at: At, x: Location, kind: AccessKind, atomic: bool) {
         let place = self.places[x.index()];
         if place == CANNOT_RACE {
             return;
         }
-        let index = self.builder.last(at.strand).index;
+        let access = self.builder.last_access(at.strand);
         let held = self.builder.held(at.strand);
         let groups = &mut self.groups[place as usize].1;
-        let key = (at.strand.0, at.site, kind, held);
+        let key = (at.strand.0, at.site, kind, atomic, held);
         let last = groups.iter_mut().rev().take(NEAR);
         for group in last {
-            if (group.strand, group.site, group.kind, group.held) == key {
-                group.accesses.push(index);
+            if (
+                group.strand,
+                group.site,
+                group.kind,
+                group.atomic,
+                group.held,
+            ) == key
+            {
+                group.accesses.push(access);
                 return;
             }
         }
         let known = self.known.entry((place, key)).or_insert(groups.len());
         match groups.get_mut(*known) {
-            Some(group) => group.accesses.push(index),
+            Some(group) => group.accesses.push(access),
             None => groups.push(Group {
                 strand: at.strand.0,
                 site: at.site,
                 kind,
+                atomic,
                 held,
-                accesses: vec![index],
+                accesses: vec![access],
             }),
         }
     }
@@ -269,21 +341,28 @@ impl ThreadEngine for Collector {
     #[inline]
     fn read(&mut self, at: At, x: Location) {
         self.builder.read(at, x);
-        self.note(at, x, AccessKind::Read);
+        self.note(at, x, AccessKind::Read, false);
     }
 
     #[inline]
     fn write(&mut self, at: At, x: Location) {
         self.builder.write(at, x);
-        self.note(at, x, AccessKind::Write);
+        self.note(at, x, AccessKind::Write, false);
     }
 
     fn atomic_read(&mut self, at: At, x: Location) {
         self.builder.atomic_read(at, x);
+        self.note(at, x, AccessKind::Read, true);
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
         self.builder.atomic_write(at, x);
+        self.note(at, x, AccessKind::Write, true);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        self.builder.atomic_update(at, x);
+        self.note(at, x, AccessKind::Write, true);
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {

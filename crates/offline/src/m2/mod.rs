@@ -7,7 +7,8 @@
 //!   accesses every correct reordering keeps in order, which do not matter;
 //! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and finds the pairs of
 //!   accesses that may race;
-//! - [`decide`] looks for a witness of a pair.
+//! - [`decide`] looks for a witness of a pair;
+//! - [`recorded`] adds what SHB proves, if the search has left anything open or kept an order.
 //!
 //! Guarantee: every race has a witness. With two strands none is missed; with more, pairs for which no
 //! witness was found although nothing excludes one are listed as undecided, so that what is not listed
@@ -18,6 +19,7 @@
 pub mod candidates;
 pub mod decide;
 mod hunt;
+mod recorded;
 pub mod skeleton;
 pub mod window;
 mod witness;
@@ -36,6 +38,7 @@ use crate::threads::shb::MustOrder;
 use crate::threads::{Driver, Lowering, Malformed};
 use candidates::{Candidates, Collector, Meeting, Meetings};
 use hunt::{Hunt, Places};
+use recorded::add_recorded;
 use skeleton::{MAX_EVENTS, MAX_OBJECTS, Skeleton};
 pub use witness::witness;
 
@@ -60,11 +63,21 @@ pub const ENGINE: Engine = Engine {
         }
         let mut found = predict(events, names, &survey.exposed, options, survey.progress)?;
         found.judged = survey.count;
-        found.kept_orders = survey.kept_orders;
-        found.exhaustive &= !survey.kept_orders;
+        found.kept_orders = survey.constructs().iter().any(keeps_order);
+        found.exhaustive &= !found.kept_orders;
+        if !found.exhaustive {
+            add_recorded(survey, options, &mut found)?;
+        }
         Ok(found)
     },
 };
+
+/// Whether the order that a construct made in the trace is kept, though another schedule could have made it
+/// otherwise.
+fn keeps_order(construct: &Construct) -> bool {
+    use Construct::{Event, ReadWriteLock, Semaphore};
+    matches!(construct, Semaphore | Event | ReadWriteLock)
+}
 
 /// Predicts the races of a trace, of which it is known which locations are exposed.
 pub fn predict(
@@ -78,7 +91,7 @@ pub fn predict(
     // conflicting accesses.
     let mut must_order: Judge<MustOrder, _> =
         Judge::new(names, FastTrack::new(names.locations.len()));
-    let mut driver = Driver::new(names, Lowering::Preserved);
+    let mut driver = Driver::new(names, Lowering::Observed);
     feed_picked(
         events,
         &exposed.shared,
@@ -86,7 +99,9 @@ pub fn predict(
         &mut must_order,
         |_| {},
     )?;
-    let matter = must_order.history.suspects();
+    let mut matter = must_order.history.suspects();
+    // Atomic accesses keep no order but that each observes what it observed.
+    matter.union_with(&exposed.atomic);
     let mut can_race = matter.clone();
     can_race.intersect_with(&exposed.exposed);
     if can_race.is_clear() {
@@ -98,7 +113,7 @@ pub fn predict(
         });
     }
     let mut collector = Collector::new(names, &matter, &can_race);
-    let mut driver = Driver::new(names, Lowering::Preserved);
+    let mut driver = Driver::new(names, Lowering::Observed);
     feed_picked(events, &matter, &mut driver, &mut collector, |_| {})?;
     let (skeleton, candidates) = collector.finish();
     let (by_places, all) = by_places(&candidates, &skeleton);

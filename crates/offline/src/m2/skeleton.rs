@@ -32,6 +32,15 @@ pub const NOTHING: Link = Link {
     index: u32::MAX,
 };
 
+/// An access that may race.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Its position in its strand's chain.
+    pub index: u32,
+    /// How many cuts the chain had before it.
+    pub cuts: u32,
+}
+
 /// A release that never came.
 pub const NEVER: u32 = u32::MAX;
 
@@ -214,6 +223,19 @@ impl Skeleton {
         }
     }
 
+    /// How many of another strand's events come before an access, of which it is known how many cuts the chain had
+    /// before it.
+    #[inline]
+    pub fn need_of(&self, strand: u32, access: Access, other: u32) -> u32 {
+        match access.cuts {
+            0 => 0,
+            cuts => {
+                let row = (cuts as usize - 1) * self.chains.len();
+                self.chains[strand as usize].cuts[row + other as usize]
+            }
+        }
+    }
+
     /// The locks that a strand holds after its first `length` events.
     pub fn held(&self, strand: u32, length: u32) -> LocksetId {
         let held = &self.chains[strand as usize].held;
@@ -319,6 +341,18 @@ impl Builder {
         }
     }
 
+    /// The strand's last event, as an access.
+    pub fn last_access(&self, strand: Strand) -> Access {
+        let chain = &self.skeleton.chains[strand.index()];
+        let index = chain.events.len() as u32 - 1;
+        // What it needs itself does not count.
+        let own = chain.lengths.last() == Some(&(index + 1));
+        Access {
+            index,
+            cuts: chain.lengths.len() as u32 - u32::from(own),
+        }
+    }
+
     fn push(&mut self, at: At, step: Step) -> Link {
         let events = &mut self.skeleton.chains[at.strand.index()].events;
         let new = Kept::new(at.number, step);
@@ -395,15 +429,17 @@ impl ThreadEngine for Builder {
     }
 
     fn atomic_write(&mut self, at: At, x: Location) {
-        if let Some(x) = self.matters(x)
-            && let Some(last) = self.skeleton.chains[at.strand.index()].events.last_mut()
-            && u64::from(last.number) == at.number
-            && let Step::Read(_, observed) = last.step()
-        {
-            *last = Kept::new(at.number, Step::Update(x, observed));
-            self.written[x as usize] = self.last(at.strand);
-        } else {
-            self.write(at, x);
+        self.write(at, x);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        if let Some(x) = self.matters(x) {
+            let observed = self.written[x as usize];
+            let here = self.push(at, Step::Update(x, observed));
+            if observed != NOTHING && observed.strand != here.strand {
+                self.need(observed, here);
+            }
+            self.written[x as usize] = here;
         }
     }
 

@@ -47,6 +47,7 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
     }
 
     fn atomic(&mut self, at: At, x: Location, kind: AccessKind) {
+        self.order.before_access(at, x, kind);
         let clock = self.order.clock(at.strand);
         self.history.atomic(clock, at, x, kind);
         self.order.after_access(at, x, kind);
@@ -70,6 +71,15 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
 
     fn atomic_write(&mut self, at: At, x: Location) {
         self.atomic(at, x, AccessKind::Write);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        // What conflicts with the read conflicts with the write.
+        self.order.before_access(at, x, AccessKind::Write);
+        let clock = self.order.clock(at.strand);
+        self.history.atomic(clock, at, x, AccessKind::Write);
+        self.order.after_access(at, x, AccessKind::Read);
+        self.order.after_access(at, x, AccessKind::Write);
     }
 
     #[inline]

@@ -53,7 +53,7 @@ pub const ENGINE: Engine = Engine {
 pub struct Dc {
     strands: StrandClocks,
     sections: Sections,
-    /// What the last release of each lock comes behind, for those who take it for reading.
+    /// What the releases of each lock come behind, for those who take it for reading.
     released: Vec<Clock>,
 }
 
@@ -105,7 +105,7 @@ impl PartialOrder for Dc {
         let clock = strands.of(at.strand);
         let known = |of: Strand, by: Strand| strands.of(by).get(of);
         sections.leave(at.strand, lock, clock, known);
-        released[lock.index()].copy_from(clock);
+        released[lock.index()].join(clock);
         strands.tick(at.strand);
     }
 

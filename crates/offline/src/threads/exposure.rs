@@ -47,6 +47,7 @@ pub struct Exposure {
     roots: usize,
     unforked: bool,
     atomic: FixedBitSet,
+    crossed: bool,
 }
 
 /// The locations to look at.
@@ -57,8 +58,14 @@ pub struct Exposed {
     pub exposed: FixedBitSet,
     /// How often these are accessed, about.
     pub accesses: u64,
+    /// Those with atomic accesses.
+    pub atomic: FixedBitSet,
     /// Whether a strand other than the first does something that nobody started.
     pub unforked: bool,
+    /// Whether some strand gives back a lock before one that it took later.
+    pub crossed: bool,
+    /// Whether the trace stops inside a section.
+    pub open: bool,
 }
 
 impl Exposure {
@@ -80,6 +87,7 @@ impl Exposure {
             roots: 0,
             unforked: false,
             atomic: locations(),
+            crossed: false,
         }
     }
 
@@ -90,13 +98,16 @@ impl Exposure {
             shared: FixedBitSet::with_capacity(locations),
             exposed: FixedBitSet::with_capacity(locations),
             accesses: 0,
+            atomic: self.atomic,
             unforked: self.unforked,
+            crossed: self.crossed,
+            open: self.held.iter().any(|held| !held.is_empty()),
         };
         for (x, seen) in self.uses.iter().enumerate() {
             // The first strand did not fork all others: nothing comes before them.
             let early = self.roots > 1 && self.accessed.contains(x) && seen.strand != NOBODY;
             let written = seen.accesses & 1 == 1 || early && self.written.contains(x);
-            let atomic = self.atomic.contains(x);
+            let atomic = found.atomic.contains(x);
             if (seen.strand == MANY || early) && written || atomic {
                 found.shared.insert(x);
                 if seen.locks == [NO_LOCK; 2] || early || atomic {
@@ -170,6 +181,7 @@ impl ThreadEngine for Exposure {
     fn release(&mut self, at: At, lock: Lock) {
         let held = &mut self.held[at.strand.index()];
         if let Some(place) = held.iter().rposition(|held| u64::from(*held) == lock.0) {
+            self.crossed |= place + 1 < held.len();
             held.remove(place);
         }
         self.owners[lock.index()] = NOBODY;

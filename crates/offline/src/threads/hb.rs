@@ -48,6 +48,18 @@ pub struct Hb {
     released: Vec<Clock>,
 }
 
+impl Hb {
+    /// What the last release of a lock comes behind, that release included.
+    pub(super) fn released(&self, lock: Lock) -> &Clock {
+        &self.released[lock.index()]
+    }
+
+    /// What a slot stands for, if anything.
+    pub(super) fn published(&self, slot: Slot) -> Option<&Clock> {
+        self.strands.published(slot)
+    }
+}
+
 impl PartialOrder for Hb {
     fn new(names: &Names) -> Hb {
         Hb {

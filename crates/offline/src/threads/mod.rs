@@ -88,6 +88,11 @@ pub trait ThreadEngine {
     fn atomic_read(&mut self, _: At, _: Location) {}
     /// An atomic operation writes a location.
     fn atomic_write(&mut self, _: At, _: Location) {}
+    /// An atomic operation reads a location and writes it, in one step.
+    fn atomic_update(&mut self, at: At, location: Location) {
+        self.atomic_read(at, location);
+        self.atomic_write(at, location);
+    }
 }
 
 /// Which orders between atomic operations, and between uses of a flag, an engine is told.
@@ -97,4 +102,7 @@ pub enum Lowering {
     HappensBefore,
     /// All that a reordering has to preserve for every operation to do what it did.
     Preserved,
+    /// The same, for an engine that makes sure itself that atomic operations observe what they observed:
+    /// it is told no orders between them.
+    Observed,
 }

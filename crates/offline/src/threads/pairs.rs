@@ -1,18 +1,20 @@
 //! All pairs of accesses that race under a partial order, among the locations that are known to.
 //!
-//! For each location, accesses of one strand at one place and of one kind are kept together, in the
-//! order of the strand's times. An access races with those of each other strand that come after what
-//! its clock covers of that strand: the end of each list, found by binary search. Pairs of events are
-//! put together by pairs of places in the source.
+//! For each location and strand, accesses at one place and of one kind are kept together in a list, in the
+//! order of the strand's times. An access races with those of each other strand that come after what its clock
+//! covers of that strand: the end of each list, found by binary search. A strand's lists are linked by their
+//! last accesses, the latest first; so the lists that race come first, and none behind them is looked at.
+//! Pairs of events are put together by pairs of places in the source.
 //!
-//! Cost: an access is compared with every list of its location. Very many comparisons, or pairs where
-//! all pairs are wanted, end the search: [`Findings::all_listed`] then is false, and every location that
-//! races still has a pair.
+//! Cost: an access is compared with one list of each strand that accessed its location, and with every list that
+//! it races with. Very many comparisons, or pairs where all pairs are wanted, end the search:
+//! [`Findings::all_listed`] then is false, and every location that races still has a pair.
 
-use deadheat_model::{AccessKind, Findings, Location, Race, RacingAccess, Site};
+use deadheat_model::{AccessKind, Findings, Location, Race, RacingAccess, Site, Strand};
 use deadheat_order::{Clock, Time};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::At;
 use super::accesses::History;
@@ -29,7 +31,102 @@ struct List {
     access: RacingAccess,
     atomic: bool,
     /// Each with the strand's time and its number.
-    accesses: Vec<(Time, u64)>,
+    accesses: SmallVec<[(Time, u64); 1]>,
+    /// The strand's list whose last access is the next before, and the next after; or [`NO_LIST`].
+    older: u32,
+    newer: u32,
+}
+
+const NO_LIST: u32 = u32::MAX;
+
+/// The accesses to one location.
+#[derive(Default)]
+struct OfLocation {
+    /// Each strand's last access; close together, because most accesses race with none of them.
+    last: SmallVec<[(Strand, Time); 4]>,
+    /// In the same order.
+    strands: Vec<OfStrand>,
+}
+
+/// The accesses of one strand to one location.
+struct OfStrand {
+    lists: Vec<List>,
+    /// The list with the last access.
+    newest: u32,
+    /// Which list it is, once there are many.
+    index: Option<Box<FxHashMap<Place, u32>>>,
+}
+
+/// A place, a kind, and whether it is atomic.
+type Place = (Site, AccessKind, bool);
+
+/// How many lists are looked through one by one.
+const FEW_LISTS: usize = 16;
+
+impl OfStrand {
+    fn new() -> OfStrand {
+        OfStrand {
+            lists: Vec::new(),
+            newest: NO_LIST,
+            index: None,
+        }
+    }
+
+    fn find(&self, place: Place) -> Option<u32> {
+        if let Some(index) = &self.index {
+            return index.get(&place).copied();
+        }
+        let is_it = |list: &List| (list.access.site, list.access.kind, list.atomic) == place;
+        let found = self.lists.iter().position(is_it);
+        found.map(|found| found as u32)
+    }
+
+    /// Notes an access, the strand's last.
+    fn add(&mut self, access: RacingAccess, atomic: bool, time: Time) {
+        let place = (access.site, access.kind, atomic);
+        let at = self.find(place).unwrap_or_else(|| {
+            self.lists.push(List {
+                access,
+                atomic,
+                accesses: SmallVec::new(),
+                older: NO_LIST,
+                newer: NO_LIST,
+            });
+            let at = self.lists.len() as u32 - 1;
+            if let Some(index) = &mut self.index {
+                index.insert(place, at);
+            } else if self.lists.len() > FEW_LISTS {
+                let places = self.lists.iter();
+                let places = places.map(|l| (l.access.site, l.access.kind, l.atomic));
+                self.index = Some(Box::new(places.zip(0..).collect()));
+            }
+            at
+        });
+        self.lists[at as usize].accesses.push((time, access.event));
+        if self.newest == at {
+            return;
+        }
+        let List { older, newer, .. } = self.lists[at as usize];
+        if older != NO_LIST {
+            self.lists[older as usize].newer = newer;
+        }
+        if newer != NO_LIST {
+            self.lists[newer as usize].older = older;
+        }
+        if self.newest != NO_LIST {
+            self.lists[self.newest as usize].newer = at;
+        }
+        self.lists[at as usize].older = self.newest;
+        self.lists[at as usize].newer = NO_LIST;
+        self.newest = at;
+    }
+
+    /// The lists with accesses after a time, the latest first.
+    fn after(&self, time: Time) -> impl Iterator<Item = &List> {
+        let get = |at: u32| self.lists.get(at as usize);
+        let lists = std::iter::successors(get(self.newest), move |list| get(list.older));
+        lists.take_while(move |list| list.accesses.last().is_some_and(|(last, _)| *last > time))
+    }
 }
 
 /// What races are listed by: their places; or their location, too, and what is done at each place.
@@ -51,7 +148,7 @@ pub struct Pairs {
     /// How many pairs of events are kept for a pair of places.
     most: usize,
     suspects: FixedBitSet,
-    lists: FxHashMap<Location, Vec<List>>,
+    accessed: FxHashMap<Location, OfLocation>,
     racy: FixedBitSet,
     listed: FxHashMap<Key, Vec<Race>>,
     kept: usize,
@@ -68,7 +165,7 @@ impl Pairs {
             most,
             racy: FixedBitSet::with_capacity(suspects.len()),
             suspects,
-            lists: FxHashMap::default(),
+            accessed: FxHashMap::default(),
             listed: FxHashMap::default(),
             kept: 0,
             compared: 0,
@@ -92,31 +189,29 @@ impl Pairs {
             site: at.site,
             kind,
         };
-        let lists = self.lists.entry(x).or_default();
+        let OfLocation { last, strands } = self.accessed.entry(x).or_default();
         let enough = self.compared >= MAX_COMPARED || self.kept >= MAX_PAIRS;
         if enough && self.racy.contains(x.index()) {
             self.complete = false;
             return;
         }
-        self.compared += lists.len() as u64;
-        let mut own = None;
-        for (index, list) in lists.iter().enumerate() {
+        self.compared += strands.len() as u64;
+        let others = last.iter().zip(0..).filter_map(|(&(strand, last), place)| {
+            let covered = clock.get(strand);
+            (strand != at.strand && last > covered).then_some((place, covered))
+        });
+        let lists = others.flat_map(|(place, covered): (usize, Time)| {
+            let lists = strands[place].after(covered);
+            lists.map(move |list| (list, covered))
+        });
+        for (list, covered) in lists {
+            self.compared += 1;
             let other = list.access;
-            if other.strand == at.strand {
-                if (other.site, other.kind, list.atomic) == (at.site, kind, atomic) {
-                    own = Some(index);
-                }
-                continue;
-            }
             let reads = kind == AccessKind::Read && other.kind == AccessKind::Read;
             if reads || atomic && list.atomic {
                 continue;
             }
-            let covered = clock.get(other.strand);
             let start = list.accesses.partition_point(|(time, _)| *time <= covered);
-            if start == list.accesses.len() {
-                continue;
-            }
             self.racy.insert(x.index());
             let racing = &list.accesses[start..];
             let race = Race {
@@ -151,15 +246,15 @@ impl Pairs {
                 _ => known[0].count += racing.len() as u64,
             }
         }
-        let now = (clock.get(at.strand), at.number);
-        match own {
-            Some(own) => lists[own].accesses.push(now),
-            None => lists.push(List {
-                access: second,
-                atomic,
-                accesses: vec![now],
-            }),
-        }
+        let mine = last.iter().position(|(strand, _)| *strand == at.strand);
+        let mine = mine.unwrap_or_else(|| {
+            last.push((at.strand, 0));
+            strands.push(OfStrand::new());
+            strands.len() - 1
+        });
+        let now = clock.get(at.strand);
+        last[mine].1 = now;
+        strands[mine].add(second, atomic, now);
     }
 }
 

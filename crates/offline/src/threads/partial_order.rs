@@ -115,6 +115,11 @@ impl StrandClocks {
         self.tick(strand);
     }
 
+    /// What a slot stands for, if anything.
+    pub fn published(&self, slot: Slot) -> Option<&Clock> {
+        self.slots.get(slot.0 as usize)
+    }
+
     /// What a slot stands for comes before what a strand does.
     pub fn awaits(&mut self, strand: Strand, slot: Slot) {
         if let Some(published) = self.slots.get(slot.0 as usize) {

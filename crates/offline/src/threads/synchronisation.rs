@@ -17,6 +17,17 @@ struct Round {
     leaving: bool,
 }
 
+/// Somebody's arrival at a barrier.
+struct Arrival {
+    /// The number of the round.
+    round: u64,
+    /// What those published who arrived at the round before: a round begins when that one is full.
+    before: Option<Slot>,
+    /// Where this arrival is published.
+    slot: Slot,
+    how: Publish,
+}
+
 #[derive(Debug, Default)]
 struct Gate {
     on: Option<Slot>,
@@ -84,7 +95,8 @@ impl Synchronisation {
         names: &Names,
         engine: &mut impl ThreadEngine,
     ) -> Result<(), String> {
-        let preserved = lowering == Lowering::Preserved;
+        let preserved = lowering != Lowering::HappensBefore;
+        let atomics = lowering != Lowering::Observed;
         self.schedules |= op
             .construct()
             .is_some_and(|c| !c.orders_alike_in_every_schedule());
@@ -194,8 +206,16 @@ impl Synchronisation {
                         names.barrier(barrier)
                     ));
                 }
-                let (round, slot, how) = self.arrive(barrier);
+                let Arrival {
+                    round,
+                    before,
+                    slot,
+                    how,
+                } = self.arrive(barrier);
                 self.arrived.insert(key, round);
+                if let Some(before) = before {
+                    engine.awaits(at, before);
+                }
                 engine.publish(at, slot, how);
             }
             Op::BarrierLeave(barrier) => {
@@ -209,6 +229,9 @@ impl Synchronisation {
                 };
                 self.leave(barrier, round, |slot| engine.awaits(at, slot));
             }
+            Op::AtomicLoad(x, _) if !atomics => engine.atomic_read(at, x),
+            Op::AtomicStore(x, _) if !atomics => engine.atomic_write(at, x),
+            Op::AtomicUpdate(x, _) if !atomics => engine.atomic_update(at, x),
             Op::AtomicLoad(x, ordering) => {
                 let mut cell = self.cells.get(&x).copied().unwrap_or_default();
                 match cell.stores {
@@ -248,8 +271,7 @@ impl Synchronisation {
                 if let (true, Some(loads)) = (preserved, cell.loads) {
                     engine.awaits(at, loads);
                 }
-                engine.atomic_read(at, x);
-                engine.atomic_write(at, x);
+                engine.atomic_update(at, x);
                 if preserved || releases(ordering) {
                     let (stores, how) = self.adding_to(cell.stores);
                     cell.stores = Some(stores);
@@ -301,9 +323,8 @@ impl Synchronisation {
         }
     }
 
-    /// The number of the round that somebody arrives at, and where that is published. A round ends
-    /// with the first who leaves.
-    fn arrive(&mut self, barrier: Barrier) -> (u64, Slot, Publish) {
+    /// Somebody arrives. A round ends with the first who leaves.
+    fn arrive(&mut self, barrier: Barrier) -> Arrival {
         let (mut rounds, gone) = self.barriers.remove(&barrier).unwrap_or_default();
         let mut round = match rounds.back() {
             Some(last) if !last.leaving => rounds.pop_back().unwrap_or_default(),
@@ -312,13 +333,19 @@ impl Synchronisation {
         let (slot, how) = self.adding_to(round.slot);
         round.slot = Some(slot);
         round.inside += 1;
+        let before = rounds.back().and_then(|before| before.slot);
         rounds.push_back(round);
-        let number = gone + rounds.len() as u64 - 1;
+        let round = gone + rounds.len() as u64 - 1;
         self.barriers.insert(barrier, (rounds, gone));
-        (number, slot, how)
+        Arrival {
+            round,
+            before,
+            slot,
+            how,
+        }
     }
 
-    /// Somebody leaves a round; once all have, its slot is free.
+    /// Somebody leaves a round. Its slot is free once all have, and nobody can arrive at the round after.
     fn leave(&mut self, barrier: Barrier, number: u64, awaits: impl FnOnce(Slot)) {
         let Some((rounds, gone)) = self.barriers.get_mut(&barrier) else {
             return;
@@ -330,9 +357,8 @@ impl Synchronisation {
                 awaits(slot);
             }
         }
-        while rounds
-            .front()
-            .is_some_and(|round| round.leaving && round.inside == 0)
+        let is_over = |round: &Round| round.leaving && round.inside == 0;
+        while rounds.front().is_some_and(is_over) && rounds.get(1).is_some_and(|next| next.leaving)
         {
             self.free
                 .extend(rounds.pop_front().and_then(|round| round.slot));

@@ -1,35 +1,40 @@
 //! Weakly causally precedes (Kini, Mathur, Viswanathan 2017), as in m2's appendix B.
 //!
-//! The simple model. *Hard* order is program order with forks, joins and whatever else no schedule can
-//! change. `a ≺ b` is the smallest relation for which
-//! (a), (b) the two rules of `sections.rs` hold with "comes before" read as "hard or ≺";
-//! (c) if a happens before b, b ≺ c and c happens before d, then a ≺ d.
-//! WCP is hard order and ≺ together.
+//! The simple model. `a ≺ b` is the smallest relation for which
+//! - what an event waits for, other than a lock, is ≺ it, if that is not the strand's own work alone: a fork
+//!   before what the child does, that before its join, a post before the wait, and so on;
+//! - (a), (b) the two rules of `sections.rs` hold with "comes before" read as "≺ or by program order";
+//! - (c) if a happens before b or is b, b ≺ c, and c happens before d or is d, then a ≺ d.
 //!
-//! Three clocks a strand say what comes before its present by happens-before (`H`), by ≺ (`P`), by
-//! hard order; a fourth is the last two joined (`C`), by which accesses are checked. A lock hands on `H`
-//! and `P` from its release to its acquire; a section's end, where a rule puts it before something,
-//! hands its `H` to that one's `P`: that is (c).
+//! WCP is ≺ and program order together. So everything that happens before a fork is before all that the child
+//! does, also what only a lock ordered before the fork: who forks inside a section and joins there holds the lock
+//! for its child.
+//!
+//! Two clocks a strand say what comes before its present by happens-before (`H`) and by ≺ (`P`); a third is
+//! `P` with the strand's own time, by which accesses are checked. A lock hands on `H` and `P` from its release
+//! to its acquire. Whatever else puts a past event before the present, a rule or synchronisation, hands that
+//! event's `H` to the present's `P`: that is (c).
 //!
 //! Other than in the paper (its `L` clocks, read by the strand that wrote them), a strand's sections put
-//! nothing before its own later ones beyond program order, as the definition has it. That hard order is not in
-//! `P` matters too: what a lock hands on of a forked strand's parent would be an order that no rule asks for.
+//! nothing before its own later ones beyond program order, as the definition has it.
 //!
 //! Guarantee: contained in happens-before, so it finds all of its races and more; if it finds any, the
 //! trace has a reordering with a race or a deadlock, be it one in which a strand waits to join another.
-//! (That is for traces that give back their locks: in one that breaks off inside a section, the race may
-//! be one that only the rest of the section makes possible.)
+//! That is for traces that give back all locks, each before those taken earlier. In one that stops inside a
+//! section, the race may be one that only the rest of the section makes possible; and if sections overlap
+//! without one being inside the other, the end of the second may be all that a third waits for.
+//! [`Findings::without_promise`] says so then.
 //!
 //! Cost: as [`dc`](super::dc), and a join of two clocks for each acquire of a lock that another strand
-//! has released, a copy of three for each release.
+//! has released, a copy of two for each release.
 
-use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
+use deadheat_model::{AccessKind, Construct, Findings, Location, Lock, Names, Strand};
 use deadheat_order::{Clock, Time};
 
 use super::by_order::{Needs, by_order};
 use super::fasttrack::FastTrack;
 use super::hb::Hb;
-use super::partial_order::{PartialOrder, StrandClocks};
+use super::partial_order::PartialOrder;
 use super::sections::{Learner, Sections};
 use super::{At, Lowering, Publish, Slot};
 use crate::engine::{Engine, Worth};
@@ -45,31 +50,64 @@ pub const ENGINE: Engine = Engine {
     judge: |survey, options| {
         let finder = |names: &Names| FastTrack::new(names.locations.len());
         let told = (Lowering::Preserved, Needs::Shared);
-        by_order::<Wcp, _>(survey, told, finder, options, options.kept())
+        let found = by_order::<Wcp, _>(survey, told, finder, options, options.kept())?;
+        Ok(Findings {
+            without_promise: match &survey.exposed {
+                exposed if exposed.open => Some("this trace stops inside a critical section"),
+                exposed if exposed.crossed => {
+                    Some("a thread of this trace gives back a lock before one that it took later")
+                }
+                _ => None,
+            },
+            ..found
+        })
     },
 };
 
 /// The order, as clocks.
 pub struct Wcp {
     happens_before: Hb,
-    hard: StrandClocks,
     /// What is ≺ each strand's present.
     weak: Vec<Clock>,
-    /// Both of these joined.
+    /// The same, and the strand's own time.
     present: Vec<Clock>,
     sections: Sections,
     /// By lock.
     released: Vec<Released>,
-    /// What was ≺ those who published to each slot.
-    published: Vec<Clock>,
+    /// Who published what each slot stands for.
+    publishers: Vec<Strands>,
 }
 
 /// The last release of a lock.
 #[derive(Clone)]
 struct Released {
     by: Option<Strand>,
+    /// What was ≺ it.
     weak: Clock,
-    hard: Clock,
+    /// Who has ever released the lock.
+    owners: Strands,
+}
+
+/// One strand or several.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strands {
+    None,
+    One(Strand),
+    Several,
+}
+
+impl Strands {
+    fn add(&mut self, strand: Strand) {
+        *self = match *self {
+            Strands::None => Strands::One(strand),
+            Strands::One(known) if known == strand => return,
+            _ => Strands::Several,
+        }
+    }
+
+    fn has_another_than(self, strand: Strand) -> bool {
+        self != Strands::None && self != Strands::One(strand)
+    }
 }
 
 /// A strand's present, which learns what is ≺ it.
@@ -93,39 +131,37 @@ impl Learner for Present<'_> {
 }
 
 impl Wcp {
-    /// Its time goes up; the other two clocks' has already.
+    /// The strand's time by happens-before has gone up.
     fn tick(&mut self, strand: Strand) {
-        let now = self.hard.of(strand).get(strand);
+        let now = self.happens_before.clock(strand).get(strand);
         self.present[strand.index()].set(strand, now);
     }
 
-    /// The strand has learnt something by hard order or by ≺.
-    fn bring_together(&mut self, strand: Strand) {
-        let present = &mut self.present[strand.index()];
-        present.join(self.hard.of(strand));
-        present.join(&self.weak[strand.index()]);
+    fn present(&mut self, strand: Strand) -> Present<'_> {
+        Present {
+            weak: &mut self.weak[strand.index()],
+            present: &mut self.present[strand.index()],
+        }
     }
 }
 
 impl PartialOrder for Wcp {
     fn new(names: &Names) -> Wcp {
         let (strands, locks) = (names.strands.len(), names.lock_count());
-        let hard = StrandClocks::new(strands);
+        let happens_before = Hb::new(names);
+        let clocks = (0..strands as u32).map(|strand| happens_before.clock(Strand(strand)));
         let released = Released {
             by: None,
             weak: Clock::default(),
-            hard: Clock::default(),
+            owners: Strands::None,
         };
         Wcp {
-            happens_before: Hb::new(names),
             weak: vec![Clock::default(); strands],
-            present: (0..strands as u32)
-                .map(|strand| hard.of(Strand(strand)).clone())
-                .collect(),
-            hard,
+            present: clocks.cloned().collect(),
+            happens_before,
             sections: Sections::new(names),
             released: vec![released; locks],
-            published: Vec::new(),
+            publishers: Vec::new(),
         }
     }
 
@@ -168,62 +204,57 @@ impl PartialOrder for Wcp {
         self.sections.leave(at.strand, lock, clock, known);
         let released = &mut self.released[lock.index()];
         released.by = Some(at.strand);
+        released.owners.add(at.strand);
         released.weak.copy_from(&self.weak[strand]);
-        released.hard.copy_from(self.hard.of(at.strand));
         self.happens_before.release(at, lock);
-        self.hard.tick(at.strand);
         self.tick(at.strand);
     }
 
     fn fork(&mut self, at: At, child: Strand) {
+        let past = self.happens_before.clock(at.strand).clone();
+        self.present(child).learn(past.times());
         self.happens_before.fork(at, child);
-        self.hard.fork(at.strand, child);
-        let weak = self.weak[at.strand.index()].clone();
-        self.weak[child.index()].join(&weak);
-        self.bring_together(child);
         self.tick(at.strand);
     }
 
     fn join(&mut self, at: At, child: Strand) {
+        let past = self.happens_before.clock(child).clone();
+        self.present(at.strand).learn(past.times());
         self.happens_before.join(at, child);
-        self.hard.join(at.strand, child);
-        let weak = self.weak[child.index()].clone();
-        self.weak[at.strand.index()].join(&weak);
-        self.bring_together(at.strand);
         self.sections.is_over(child);
     }
 
     fn publish(&mut self, at: At, slot: Slot, how: Publish) {
         self.happens_before.publish(at, slot, how);
-        self.hard.publish(at.strand, slot, how);
-        let slot = slot.0 as usize;
-        if self.published.len() <= slot {
-            self.published.resize(slot + 1, Clock::default());
-        }
-        let weak = &self.weak[at.strand.index()];
-        match how {
-            Publish::Replace => self.published[slot].copy_from(weak),
-            Publish::Add => {
-                self.published[slot].join(weak);
-            }
-        }
         self.tick(at.strand);
+        let slot = slot.0 as usize;
+        if self.publishers.len() <= slot {
+            self.publishers.resize(slot + 1, Strands::None);
+        }
+        if how == Publish::Replace {
+            self.publishers[slot] = Strands::None;
+        }
+        self.publishers[slot].add(at.strand);
     }
 
     fn awaits(&mut self, at: At, slot: Slot) {
-        self.happens_before.awaits(at, slot);
-        self.hard.awaits(at.strand, slot);
-        if let Some(weak) = self.published.get(slot.0 as usize) {
-            self.weak[at.strand.index()].join(weak);
+        let publishers = self.publishers.get(slot.0 as usize);
+        if publishers.is_some_and(|who| who.has_another_than(at.strand))
+            && let Some(past) = self.happens_before.published(slot).cloned()
+        {
+            self.present(at.strand).learn(past.times());
         }
-        self.bring_together(at.strand);
+        self.happens_before.awaits(at, slot);
     }
 
     fn acquire_shared(&mut self, at: At, lock: Lock) {
+        if self.released[lock.index()]
+            .owners
+            .has_another_than(at.strand)
+        {
+            let past = self.happens_before.released(lock).clone();
+            self.present(at.strand).learn(past.times());
+        }
         self.happens_before.acquire_shared(at, lock);
-        let released = &self.released[lock.index()];
-        self.hard.of_mut(at.strand).join(&released.hard);
-        self.weak[at.strand.index()].join(&released.weak);
-        self.bring_together(at.strand);
     }
 }

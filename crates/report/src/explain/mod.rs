@@ -13,7 +13,7 @@ use deadheat_model::{Execution, Race};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::analyze::{PairReport, WitnessReport, pair};
+use crate::analyze::{MAX_SPELT_TOGETHER, PairReport, WitnessReport, pair};
 use crate::spelling::Spelling;
 use crate::style::{counted, grouped};
 
@@ -127,6 +127,7 @@ impl ExplainReport {
                 None => others.push(finding),
             }
         }
+        let mut room = MAX_SPELT_TOGETHER;
         for (place, race) in explanation.races.iter().enumerate() {
             let id = place + 1;
             let settled = shown.remove(&race.race.ends());
@@ -139,9 +140,8 @@ impl ExplainReport {
                 },
                 None => race.race,
             };
-            let witness = witness.map(|((_, witness), spelling)| WitnessReport {
-                witness,
-                spelling: spelling.clone(),
+            let witness = witness.map(|((_, witness), spelling)| {
+                WitnessReport::new(witness, spelling.clone(), &mut room)
             });
             let mut chain = Vec::new();
             let mut at = Some(place);
@@ -178,9 +178,8 @@ impl ExplainReport {
         for Shown { race, witness } in others {
             let id = races.len() + 1;
             let witness = witness.zip(spelling);
-            let witness = witness.map(|(witness, spelling)| WitnessReport {
-                witness,
-                spelling: spelling.clone(),
+            let witness = witness.map(|(witness, spelling)| {
+                WitnessReport::new(witness, spelling.clone(), &mut room)
             });
             races.push(ExplainedReport {
                 id,

@@ -1,8 +1,12 @@
 //! The partial orders straight from their definitions (m2, appendix B), as sets of pairs of events.
 //!
-//! Only for small traces of accesses, locks, forks and joins; right by inspection, not fast.
+//! Only for small traces; right by inspection, not fast.
 
-use deadheat_model::{Event, Lock, Op};
+use std::collections::BTreeSet;
+
+use deadheat_model::{Event, Execution, Lock, Op};
+
+use super::synchronisation::synchronisation;
 
 /// Pairs of events, numbered from 0 here: bit b of row a is set if a comes before b.
 #[derive(Clone, PartialEq, Eq)]
@@ -89,26 +93,41 @@ pub struct PartialOrders<'a> {
     events: &'a [Event],
     /// Every section of the trace.
     pub sections: Vec<Section>,
-    /// Program order, forks and joins.
+    /// Program order, forks, joins and all other synchronisation but that of locks.
     pub hard: Relation,
+    /// What waits for another strand, and perhaps for its own as well: the pairs of which this consists.
+    pub awaited: Vec<(usize, usize)>,
 }
 
 impl<'a> PartialOrders<'a> {
-    /// Of events that could have happened.
-    pub fn new(events: &'a [Event]) -> PartialOrders<'a> {
+    /// Of a trace that could have happened.
+    pub fn new(execution: &'a Execution) -> PartialOrders<'a> {
+        let events = &execution.events;
         let n = events.len();
         let mut hard = Relation::new(n);
         for a in 0..n {
             for b in a + 1..n {
-                if comes_first(&events[a], &events[b]) {
+                if events[a].strand() == events[b].strand() {
                     hard.add(a, b);
                 }
             }
         }
+        let mut awaited = synchronisation(execution);
+        for &(a, b) in &awaited {
+            hard.add(a, b);
+        }
+        // Who joins a strand that did nothing has waited for it all the same.
+        let other = |(a, b): &&(usize, usize)| {
+            let joins = matches!(events[*b].op(), Op::Join(_));
+            joins || events[*a].strand() != events[*b].strand()
+        };
+        let waiting: BTreeSet<usize> = awaited.iter().filter(other).map(|(_, b)| *b).collect();
+        awaited.retain(|(_, b)| waiting.contains(b));
         PartialOrders {
             events,
             sections: sections(events),
             hard: hard.closed(),
+            awaited,
         }
     }
 
@@ -148,8 +167,8 @@ impl<'a> PartialOrders<'a> {
             for other in self.sections.iter().filter(|other| one.lock == other.lock) {
                 for &later in other.events.iter().filter(|later| release < **later) {
                     let conflict = |event: &usize| {
-                        let accesses = (self.events[*event].access(), self.events[later].access());
-                        matches!(accesses, (Some(a), Some(b)) if a.conflicts_with(&b))
+                        let accesses = [*event, later].map(|at| self.events[at].any_access());
+                        matches!(accesses, [Some((a, _)), Some((b, _))] if a.conflicts_with(&b))
                     };
                     if one.events.iter().any(conflict) {
                         pairs.add(release, later);
@@ -177,6 +196,10 @@ impl<'a> PartialOrders<'a> {
         pairs
     }
 
+    fn is_one_strand(&self, a: usize, b: usize) -> bool {
+        self.events[a].strand() == self.events[b].strand()
+    }
+
     /// DC: rules (a) and (b), and composition with itself.
     pub fn doesnt_commute(&self) -> Relation {
         let mut order = self.hard.union(&self.conflicting_sections()).closed();
@@ -189,7 +212,8 @@ impl<'a> PartialOrders<'a> {
         }
     }
 
-    /// WCP: rules (a) and (b), and composition with happens-before on both sides.
+    /// WCP: what is waited for, if that is not the strand's own work alone, rules (a) and (b), and
+    /// composition with happens-before on both sides; besides, program order.
     pub fn weakly_causally_precedes(&self) -> Relation {
         let n = self.events.len();
         let happens_before = self.happens_before();
@@ -198,15 +222,26 @@ impl<'a> PartialOrders<'a> {
         (0..n).for_each(|event| {
             before_or_same.add(event, event);
         });
+        let mut program_order = Relation::new(n);
         let asked = self.conflicting_sections();
+        for a in 0..n {
+            for b in a + 1..n {
+                if self.is_one_strand(a, b) {
+                    program_order.add(a, b);
+                }
+            }
+        }
         let mut weak = Relation::new(n);
         loop {
-            let order = weak.union(&self.hard);
+            let order = weak.union(&program_order);
             let asked = asked.union(&self.ordered_sections(&order));
             let mut more = weak.clone();
+            for &(a, b) in &self.awaited {
+                more.add(a, b);
+            }
             for a in 0..n {
                 for b in 0..n {
-                    if asked.has(a, b) && !self.hard.has(a, b) {
+                    if asked.has(a, b) && !self.is_one_strand(a, b) {
                         more.add(a, b);
                     }
                 }
@@ -220,22 +255,16 @@ impl<'a> PartialOrders<'a> {
     }
 }
 
-/// Whether an event comes before a later one by program order, or because it forks or is joined.
-pub fn comes_first(event: &Event, later: &Event) -> bool {
-    let strands = (event.strand(), later.strand());
-    let forks = matches!(event.op(), Op::Fork(child) if child == strands.1);
-    let joins = matches!(later.op(), Op::Join(child) if child == strands.0);
-    // The child may do nothing in between.
-    let both = matches!((event.op(), later.op()), (Op::Fork(a), Op::Join(b)) if a == b);
-    strands.0 == strands.1 || forks || joins || both
-}
-
 /// The write whose value a read sees, if the event is a read and there is one.
 pub fn observed(events: &[Event], read: usize) -> Option<usize> {
-    let Op::Read(location, _) = events[read].op() else {
+    let (Op::Read(x, _) | Op::AtomicLoad(x, _) | Op::AtomicUpdate(x, _)) = events[read].op() else {
         return None;
     };
-    (0..read).rfind(|write| events[*write].op() == Op::Write(location))
+    let writes = |op| match op {
+        Op::Write(y) | Op::AtomicStore(y, _) | Op::AtomicUpdate(y, _) => x == y,
+        _ => false,
+    };
+    (0..read).rfind(|write| writes(events[*write].op()))
 }
 
 /// A lock that is taken again while it is held goes on being held until the last release.

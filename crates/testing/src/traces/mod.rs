@@ -11,6 +11,7 @@ mod nonsense;
 mod random;
 mod reorderings;
 mod shrink;
+mod synchronisation;
 
 use deadheat_model::Execution;
 use fastrand::Rng;
@@ -20,6 +21,7 @@ pub use nonsense::{any_op, any_trace};
 pub use random::{Shape, random_trace};
 pub use reorderings::predictable_races;
 pub use shrink::shrink;
+pub use synchronisation::synchronisation;
 
 use crate::Trials;
 

@@ -359,7 +359,15 @@ impl<'a> Draft<'a> {
     /// One of the less common operations, if it is possible now.
     fn something_else(&mut self) -> bool {
         let (s, e) = (Semaphore(0), Flag(0));
-        let ordering = AtomicOrdering::SequentiallyConsistent;
+        use AtomicOrdering::*;
+        let orderings = [
+            Relaxed,
+            Acquire,
+            Release,
+            AcquireRelease,
+            SequentiallyConsistent,
+        ];
+        let ordering = self.rng.choice(orderings).unwrap_or(Relaxed);
         let op = match self.rng.u32(0..10) {
             0 | 1 => return self.take_lock(true),
             2 => Op::V(s),

@@ -1,8 +1,8 @@
 //! Every predictable race of a trace, by trying everything.
 //!
 //! Simple model, and the whole of it: from the state in which nothing is done, do every event that can
-//! come next, in every order; wherever the next events of two strands are conflicting plain accesses,
-//! they race. A state is visited once: which events are done, the last write to each location and
+//! come next, in every order; wherever the next events of two strands are conflicting accesses, not both
+//! atomic, they race. A state is visited once: which events are done, the last write to each location and
 //! which flags are on decide everything that follows (who has a lock, what a semaphore or a promise
 //! holds and who waits at a barrier follow from the events done, in whatever order).
 //!
@@ -33,7 +33,7 @@ pub fn predictable_races(
         let next = search.next(&state);
         for (i, &(e1, event1)) in next.iter().enumerate() {
             for &(e2, event2) in &next[i + 1..] {
-                if conflict(event1, event2) {
+                if event1.conflicts_with(event2) {
                     races
                         .entry((e1.min(e2), e1.max(e2)))
                         .or_insert_with(|| [&path[..], &[e1, e2]].concat());
@@ -49,13 +49,6 @@ pub fn predictable_races(
         }
     }
     Ok(races)
-}
-
-fn conflict(one: &Event, other: &Event) -> bool {
-    match (one.access(), other.access()) {
-        (Some(one), Some(other)) => one.conflicts_with(&other),
-        _ => false,
-    }
 }
 
 /// What the search knows of the trace.

@@ -1,16 +1,18 @@
-//! Traces as text: RAPID's STD and CSV, with words of our own for what RAPID does not have.
+//! Traces as text: RAPID's STD and CSV, with words of our own for what RAPID does not have, and a table.
 //!
-//! A line is split into its fields by [`rapid_std`] or [`rapid_csv`]; [`builder`] makes an event of
-//! them and gives names their numbers. `docs/traces.md` describes both formats.
+//! A line is split into its fields by [`rapid_std`], [`rapid_csv`] or [`table`]; [`builder`] makes an event of
+//! them and gives names their numbers. `docs/traces.md` describes the formats.
 //!
 //! Guarantee: a line that is not an event is an error with its number; nothing else is. Cost: one pass,
 //! in windows; memory for the names and one window.
 
 mod builder;
+mod for_rapid;
 mod lines;
 mod numbering;
 mod rapid_csv;
 mod rapid_std;
+mod table;
 mod writer;
 
 use std::io::Read;
@@ -23,7 +25,9 @@ use crate::error::{LineProblem, TraceError};
 use builder::Builder;
 use lines::{Line, Lines};
 
+pub use for_rapid::ForRapid;
 pub use lines::MAX_LINE;
+pub(crate) use table::is_header_line;
 pub use writer::TextWriter;
 
 /// How an event is written as text.
@@ -31,8 +35,10 @@ pub use writer::TextWriter;
 pub enum TextFormat {
     /// `THREAD|op(TARGET)|LOC`.
     Std,
-    /// `THREAD,op,TARGET,LOC`.
+    /// `,op(TARGET),,`: a column for each thread.
     Csv,
+    /// `THREAD,op,TARGET,LOC`.
+    Table,
 }
 
 /// Reads a trace in text, once.
@@ -41,6 +47,8 @@ pub struct TextReader<R> {
     lines: Lines<R>,
     /// The number of the line that comes next.
     line: u64,
+    /// The number of the line in which the last event began.
+    last_event: u64,
     builder: Builder,
 }
 
@@ -51,6 +59,7 @@ impl<R: Read> TextReader<R> {
             format,
             lines: Lines::new(reader),
             line: 1,
+            last_event: 0,
             builder: Builder::default(),
         }
     }
@@ -63,7 +72,7 @@ impl<R: Read> TextReader<R> {
     ) -> Result<ControlFlow<B>, TraceError> {
         let mut window = Vec::with_capacity(WINDOW);
         loop {
-            let more = self.fill(&mut window)?;
+            let more = self.fill(&mut window, WINDOW)?;
             if !window.is_empty()
                 && let ControlFlow::Break(value) =
                     each(&window, &self.builder.names, self.lines.read)
@@ -81,15 +90,30 @@ impl<R: Read> TextReader<R> {
         self.builder.names
     }
 
-    /// Fills a window; says whether there may be more.
-    fn fill(&mut self, window: &mut Vec<Event>) -> Result<bool, TraceError> {
+    /// The line in which an event begins, by its number from 1; none if there are not so many.
+    pub fn line_of(mut self, number: u64) -> Result<Option<u64>, TraceError> {
+        let mut window = Vec::new();
+        let mut left = number;
+        while left > 0 {
+            let most = usize::try_from(left).map_or(WINDOW, |left| left.min(WINDOW));
+            let more = self.fill(&mut window, most)?;
+            left -= window.len() as u64;
+            if !more && left > 0 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.last_event))
+    }
+
+    /// Fills a window with so many events; says whether there may be more.
+    fn fill(&mut self, window: &mut Vec<Event>, most: usize) -> Result<bool, TraceError> {
         window.clear();
-        while window.len() < WINDOW {
-            // A quoted field of CSV goes on behind a line end.
+        while window.len() < most {
+            // A quoted field of a table goes on behind a line end.
             let (mut quotes, mut line_ends) = (0, 0);
             let line = match self.format {
-                TextFormat::Std => self.lines.next()?,
-                TextFormat::Csv => self.lines.next_where(|piece| {
+                TextFormat::Std | TextFormat::Csv => self.lines.next()?,
+                TextFormat::Table => self.lines.next_where(|piece| {
                     quotes += memchr::memchr_iter(b'"', piece).count();
                     line_ends += 1;
                     quotes % 2 == 0
@@ -108,16 +132,24 @@ impl<R: Read> TextReader<R> {
                 1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
                 _ => line,
             };
+            if self.line == 1 && self.format == TextFormat::Csv && is_header_line(text) {
+                self.format = TextFormat::Table;
+            }
             let fields = match self.format {
                 TextFormat::Std => rapid_std::split(text),
-                TextFormat::Csv => rapid_csv::split(text, self.line == 1),
+                TextFormat::Csv => rapid_csv::split(text, self.line),
+                TextFormat::Table => table::split(text, self.line == 1),
             };
             let event = fields.and_then(|fields| match fields {
                 Some(fields) => self.builder.event(&fields),
                 None => Ok(None),
             });
             match event {
-                Ok(event) => window.extend(event),
+                Ok(Some(event)) => {
+                    self.last_event = self.line;
+                    window.push(event);
+                }
+                Ok(None) => {}
                 Err(problem) => return Err(at_line(self.line, problem, text)),
             }
             self.line += line_ends.max(1);

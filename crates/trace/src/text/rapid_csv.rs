@@ -1,135 +1,93 @@
-//! CSV: `thread,op,target,loc`, or `thread,op(target),loc`, an event a record, quoted as RFC 4180 says.
+//! RAPID's CSV: an event a line, in the column of its thread. `r(V1),,` is thread `T0`, the first of three;
+//! `,w(V1),` is `T1`.
+//!
+//! Names are written as in [STD](super::rapid_std), commas as `%2C`. The place of an event is its line.
 
 use std::borrow::Cow;
 
-use super::builder::Fields;
-use super::rapid_std::split_action;
+use deadheat_model::words::{Table, Takes, WORDS};
+
+use super::MAX_LINE;
+use super::builder::{Fields, SEMAPHORE};
+use super::rapid_std::{split_action, unescape};
 use crate::error::LineProblem;
-use deadheat_model::words::{Takes, WORDS};
 
-const SHAPE: LineProblem = LineProblem::Expected("thread,op,target,loc or thread,op(target),loc");
+const SHAPE: LineProblem = LineProblem::Expected(
+    "one event, in the column of its thread, as in `r(V1),,` (a table of events begins with the line \
+     `thread,op,target,loc`)",
+);
 
-/// What the columns are called.
-pub(super) const HEADER: &str = "thread,op,target,loc\n";
+const COLUMN: LineProblem =
+    LineProblem::Expected("a thread by its column: T0 or 0 for the first, T1 or 1 for the second");
 
-/// The most columns that a record has.
-const COLUMNS: usize = 4;
+/// No line has more columns.
+const MAX_COLUMN: u64 = MAX_LINE as u64;
 
-/// The fields of a record; none if it is empty, a comment, or the first one and a header.
-#[inline]
-pub(super) fn split(record: &[u8], first: bool) -> Result<Option<Fields<'_>>, LineProblem> {
-    let start = record.trim_ascii_start();
-    if start.is_empty() || start[0] == b'#' {
+/// The fields of a line; none if it is empty or a comment.
+pub(super) fn split(line: &[u8], number: u64) -> Result<Option<Fields<'_>>, LineProblem> {
+    let line = line.trim_ascii();
+    if line.first() == Some(&b'#') {
         return Ok(None);
     }
-    let mut columns: [Cow<'_, [u8]>; COLUMNS] = Default::default();
-    let mut count = 0;
-    let mut rest = Some(record);
-    while let Some(text) = rest {
-        let column = columns.get_mut(count).ok_or(SHAPE)?;
-        (*column, rest) = next_column(text)?;
-        count += 1;
-    }
-    if first && is_header(&columns[0], &columns[1]) {
-        return Ok(None);
-    }
-    let [thread, action, third, fourth] = columns;
-    // The word is looked at only: a quoted one that has to be put together is none.
-    let Cow::Borrowed(action) = action else {
-        return Err(SHAPE);
+    let columns = line.split(|&byte| byte == b',').enumerate();
+    let mut events = columns.filter(|(_, text)| !text.trim_ascii().is_empty());
+    let (column, event) = match (events.next(), events.next()) {
+        (None, _) => return Ok(None),
+        (Some(event), None) => event,
+        (Some(_), Some(_)) => return Err(SHAPE),
     };
-    if count == 1 {
-        return Err(SHAPE);
-    }
-    if count == COLUMNS {
-        return Ok(Some(Fields {
-            thread,
-            word: action,
-            target: Some(third),
-            site: fourth,
-        }));
-    }
-    let (word, target) = split_action(action).map_err(|_| SHAPE)?;
-    let has_target = target.is_some() || takes_nothing(word);
-    Ok(Some(match has_target {
-        true => Fields {
-            thread,
-            word,
-            target: target.map(Cow::Borrowed),
-            site: third,
+    let declares = event.trim_ascii_start().starts_with(SEMAPHORE.as_bytes());
+    let bar = memchr::memrchr(b'|', event).filter(|_| declares);
+    let (event, tokens) = match bar {
+        Some(bar) => (&event[..bar], Some(event[bar + 1..].trim_ascii())),
+        None => (event, None),
+    };
+    let (word, target) = split_action(event).map_err(|_| SHAPE)?;
+    let target = target.map(|target| match memchr::memchr(b'%', target) {
+        Some(_) => unescape(target),
+        None => Cow::Borrowed(target),
+    });
+    let of_thread = WORDS
+        .iter()
+        .any(|known| known.word.as_bytes() == word && known.takes == Takes::Named(Table::Strands));
+    let target = match target {
+        // What is no column would be a thread that does nothing.
+        Some(target) if of_thread => {
+            let digits = target.strip_prefix(b"T").unwrap_or(&target);
+            let column = super::builder::number(digits, MAX_COLUMN).ok_or(COLUMN)?;
+            Some(Cow::Owned(thread(column as usize)))
+        }
+        target => target,
+    };
+    Ok(Some(Fields {
+        thread: match tokens {
+            Some(_) => Cow::default(),
+            None => Cow::Owned(thread(column)),
         },
-        false => Fields {
-            thread,
-            word,
-            target: Some(third),
-            site: Cow::default(),
+        word,
+        target,
+        site: match tokens {
+            Some(tokens) => Cow::Borrowed(tokens),
+            None => Cow::Owned(number.to_string().into_bytes()),
         },
     }))
 }
 
-fn is_header(first: &[u8], second: &[u8]) -> bool {
-    let action = second.get(..2).unwrap_or_default();
-    first.eq_ignore_ascii_case(b"thread") && action.eq_ignore_ascii_case(b"op")
+/// What the thread of a column is called.
+pub(super) fn thread(column: usize) -> Vec<u8> {
+    format!("T{column}").into_bytes()
 }
 
-fn takes_nothing(text: &[u8]) -> bool {
-    let mut words = WORDS.iter();
-    words.any(|word| word.takes == Takes::Nothing && word.word.as_bytes() == text)
-}
-
-/// A column, and what comes behind the comma that ends it.
-type Column<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
-
-#[inline]
-fn next_column(text: &[u8]) -> Result<Column<'_>, LineProblem> {
-    let start = text.trim_ascii_start();
-    if start.first() == Some(&b'"') {
-        return quoted_column(&start[1..]);
-    }
-    Ok(match memchr::memchr(b',', text) {
-        Some(comma) => (
-            Cow::Borrowed(text[..comma].trim_ascii()),
-            Some(&text[comma + 1..]),
-        ),
-        None => (Cow::Borrowed(text.trim_ascii()), None),
-    })
-}
-
-/// The same, behind the opening quote.
-fn quoted_column(text: &[u8]) -> Result<Column<'_>, LineProblem> {
-    let mut column = Cow::Borrowed(&[][..]);
-    let mut rest = text;
-    loop {
-        let quote = memchr::memchr(b'"', rest).ok_or(LineProblem::OpenQuote)?;
-        let (piece, behind) = (&rest[..quote], &rest[quote + 1..]);
-        match column.is_empty() {
-            true => column = Cow::Borrowed(piece),
-            false => column.to_mut().extend_from_slice(piece),
-        }
-        // Two quotes are one, inside.
-        if let Some(behind) = behind.strip_prefix(b"\"") {
-            column.to_mut().push(b'"');
-            rest = behind;
-            continue;
-        }
-        let behind = behind.trim_ascii_start();
-        return match behind.split_first() {
-            None => Ok((column, None)),
-            Some((b',', behind)) => Ok((column, Some(behind))),
-            Some(_) => Err(SHAPE),
-        };
-    }
-}
-
-/// A name as it stands in a record.
-pub(super) fn escape(name: &str) -> Box<[u8]> {
-    let bytes = name.as_bytes();
-    let plain = bytes.trim_ascii().len() == bytes.len()
-        && !bytes.iter().any(|byte| b",\"\r\n#".contains(byte));
-    match plain {
-        true => bytes.into(),
-        false => format!("\"{}\"", name.replace('"', "\"\""))
-            .into_bytes()
-            .into(),
-    }
+/// The columns of threads with these names: their numbers if they are called `T0`, `T1` and so on, otherwise
+/// one after the other.
+pub(super) fn columns(threads: &[String]) -> Vec<usize> {
+    let mut taken = vec![false; 2 * threads.len() + 16];
+    let mut by_name = |name: &String| {
+        let number: usize = name.strip_prefix('T')?.parse().ok()?;
+        let is_its_name = thread(number) == name.as_bytes();
+        let is_new = !std::mem::replace(taken.get_mut(number)?, true);
+        (is_its_name && is_new).then_some(number)
+    };
+    let by_name: Option<Vec<usize>> = threads.iter().map(&mut by_name).collect();
+    by_name.unwrap_or_else(|| (0..threads.len()).collect())
 }

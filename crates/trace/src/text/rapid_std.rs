@@ -11,7 +11,8 @@ use crate::error::LineProblem;
 const SHAPE: LineProblem = LineProblem::Expected("THREAD|op(TARGET)|LOC");
 
 /// What cannot stand in a name as it is.
-const ESCAPED: [(u8, &[u8; 3]); 7] = [
+const ESCAPED: [(u8, &[u8; 3]); 8] = [
+    (b',', b"%2C"),
     (b'|', b"%7C"),
     (b'\n', b"%0A"),
     (b'\r', b"%0D"),
@@ -59,7 +60,7 @@ pub(super) fn split_action(action: &[u8]) -> Result<(&[u8], Option<&[u8]>), Line
     Ok((action[..open].trim_ascii_end(), Some(target.trim_ascii())))
 }
 
-fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((&first, behind)) = rest.split_first() {
@@ -80,8 +81,8 @@ fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(plain)
 }
 
-/// A name as it stands in a line.
-pub(super) fn escape(name: &str) -> Box<[u8]> {
+/// A name as it stands in a line, where commas may mean something.
+pub(super) fn escape(name: &str, commas: bool) -> Box<[u8]> {
     let mut escaped = Vec::with_capacity(name.len());
     let bytes = name.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
@@ -89,6 +90,7 @@ pub(super) fn escape(name: &str) -> Box<[u8]> {
         // White space is trimmed, and a comment begun, at the ends only.
         let must = match byte {
             b' ' | b'#' => at_an_end,
+            b',' => commas,
             _ => true,
         };
         match ESCAPED.iter().find(|(special, _)| *special == byte) {

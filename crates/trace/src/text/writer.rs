@@ -10,7 +10,7 @@ use deadheat_model::{Event, Names};
 
 use super::builder::SEMAPHORE;
 use super::numbering::{Found, Numbering};
-use super::{TextFormat, rapid_csv, rapid_std};
+use super::{TextFormat, rapid_csv, rapid_std, table};
 use crate::error::TraceError;
 use deadheat_model::words::{Table, Takes, word_of};
 
@@ -20,6 +20,10 @@ pub struct TextWriter<W: Write> {
     out: BufWriter<W>,
     /// By table.
     names: [Written; Table::ALL.len()],
+    /// By strand, where each has a column.
+    columns: Vec<usize>,
+    /// How many columns there are.
+    width: usize,
     line: Vec<u8>,
 }
 
@@ -38,19 +42,29 @@ impl<W: Write> TextWriter<W> {
     /// Writes to `out`, which needs no buffer.
     pub fn new(format: TextFormat, out: W) -> Result<TextWriter<W>, TraceError> {
         let mut out = BufWriter::with_capacity(256 << 10, out);
-        if format == TextFormat::Csv {
-            out.write_all(rapid_csv::HEADER.as_bytes())?;
+        if format == TextFormat::Table {
+            out.write_all(table::HEADER.as_bytes())?;
         }
         Ok(TextWriter {
             format,
             out,
             names: Default::default(),
+            columns: Vec::new(),
+            width: 0,
             line: Vec::new(),
         })
     }
 
     /// Takes the names that were added since the last call.
     pub fn learn(&mut self, names: &Names) -> Result<(), TraceError> {
+        if self.columns.is_empty() {
+            self.columns = rapid_csv::columns(&names.strands);
+            self.width = self.columns.iter().max().map_or(0, |last| last + 1);
+        }
+        while self.columns.len() < names.strands.len() {
+            self.columns.push(self.width);
+            self.width += 1;
+        }
         for table in Table::ALL {
             let known = self.names[table as usize].escaped.len();
             for (number, name) in table.of(names).iter().enumerate().skip(known) {
@@ -61,14 +75,23 @@ impl<W: Write> TextWriter<W> {
                 {
                     let site = tokens.to_string();
                     self.line.clear();
-                    put(
-                        &mut self.line,
-                        self.format,
-                        b"",
-                        SEMAPHORE,
-                        &escaped,
-                        site.as_bytes(),
-                    );
+                    match self.format {
+                        // In the first column, and of no thread.
+                        TextFormat::Csv => {
+                            let parts = [SEMAPHORE.as_bytes(), b"(", &escaped, b")|"];
+                            self.line.extend_from_slice(&parts.concat());
+                            self.line
+                                .extend_from_slice(&[site.as_bytes(), b"\n"].concat());
+                        }
+                        _ => put(
+                            &mut self.line,
+                            self.format,
+                            b"",
+                            SEMAPHORE,
+                            &escaped,
+                            site.as_bytes(),
+                        ),
+                    }
                     self.out.write_all(&self.line)?;
                 }
             }
@@ -90,15 +113,45 @@ impl<W: Write> TextWriter<W> {
                     digits.as_bytes()
                 }
             };
+            self.line.clear();
+            if self.format == TextFormat::Csv {
+                let own = self.column(event.strand().0.into())?;
+                let thread;
+                let target = match word.takes {
+                    Takes::Named(Table::Strands) => {
+                        thread = rapid_csv::thread(self.column(object)?);
+                        &thread
+                    }
+                    _ => target,
+                };
+                self.line.resize(own, b',');
+                for piece in [word.word.as_bytes(), b"(", target, b")"] {
+                    self.line.extend_from_slice(piece);
+                }
+                let behind = self.line.len() + self.width - 1 - own;
+                self.line.resize(behind, b',');
+                self.line.push(b'\n');
+                self.out.write_all(&self.line)?;
+                continue;
+            }
             let strands = &self.names[Table::Strands as usize];
             let thread = strands.get(Table::Strands, event.strand().0.into())?;
             let sites = &self.names[Table::Sites as usize];
             let site = sites.get(Table::Sites, event.site().0.into())?;
-            self.line.clear();
             put(&mut self.line, self.format, thread, word.word, target, site);
             self.out.write_all(&self.line)?;
         }
         Ok(())
+    }
+
+    /// The column of a strand.
+    fn column(&self, strand: u64) -> Result<usize, TraceError> {
+        let column = self.columns.get(strand as usize);
+        column.copied().ok_or(TraceError::Unnamed {
+            table: Table::Strands,
+            number: strand,
+            known: self.columns.len() as u64,
+        })
     }
 
     /// Writes what is left.
@@ -117,7 +170,7 @@ fn put(
 ) {
     let (before, between, behind): (&[u8], &[u8], &[u8]) = match format {
         TextFormat::Std => (b"|", b"(", b")|"),
-        TextFormat::Csv => (b",", b",", b","),
+        TextFormat::Csv | TextFormat::Table => (b",", b",", b","),
     };
     for piece in [
         thread,
@@ -167,8 +220,9 @@ impl Written {
             }
         }
         let escaped = match format {
-            TextFormat::Std => rapid_std::escape(&candidate),
-            TextFormat::Csv => rapid_csv::escape(&candidate),
+            TextFormat::Std => rapid_std::escape(&candidate, false),
+            TextFormat::Csv => rapid_std::escape(&candidate, true),
+            TextFormat::Table => table::escape(&candidate),
         };
         self.escaped.push(escaped.clone());
         Ok(escaped)

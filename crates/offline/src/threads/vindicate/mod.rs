@@ -103,7 +103,7 @@ impl<'a> Vindicator<'a> {
         let (first, second) = (index(one.min(other))?, index(one.max(other))?);
         let event = |number: usize| self.events.get(number);
         let (a, b) = (event(first)?, event(second)?);
-        if a.strand() == b.strand() || !a.access()?.conflicts_with(&b.access()?) {
+        if a.strand() == b.strand() || !a.conflicts_with(b) {
             return None;
         }
         let mut work = WORK;

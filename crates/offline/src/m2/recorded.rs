@@ -1,0 +1,220 @@
+//! The races that the recorded order shows, each with its witness.
+//!
+//! Simple model: two accesses race under [SHB](crate::threads::shb) if neither comes before the other. Do
+//! all that comes before either of them, in the order of the trace. Each read among it observes what it
+//! observed, because SHB has that write before it; each lock is free, each token there, each flag on, for
+//! the same reason. Then the two accesses are next. So their pasts are the witness, and nothing has to be
+//! searched for.
+//!
+//! A past is a [cut](super::skeleton): of each strand, the number of the last event that comes before. SHB's
+//! clocks count a strand's times; kept besides is the event that ended each of them.
+//!
+//! Guarantee: every race of SHB is a finding of M2, whatever M2's own search leaves open, gives up or keeps
+//! in order. Cost: SHB's two passes and one more, 4 bytes a write, and 4 a strand for each racing access.
+
+use deadheat_model::{
+    EventNumber, Finding, Findings, Location, Lock, Names, Race, Strand, Witness,
+};
+use rustc_hash::FxHashSet;
+
+use crate::engine::{EngineError, Listing, Options};
+use crate::survey::Survey;
+use crate::threads::partial_order::PartialOrder;
+use crate::threads::shb::{self, Shb};
+use crate::threads::{At, Lowering, Publish, Slot, ThreadEngine};
+use deadheat_model::AccessKind;
+
+/// Adds SHB's races to what was found, where they are not among it.
+pub fn add_recorded(
+    survey: &mut Survey,
+    options: &Options,
+    found: &mut Findings,
+) -> Result<(), EngineError> {
+    let listing = match options.all_pairs() {
+        true => Listing::Pairs,
+        false => Listing::Places,
+    };
+    let key = |race: &Race| match listing {
+        Listing::Pairs => race.key(),
+        _ => {
+            let (one, other) = race.places();
+            (one.0.into(), other.0.into())
+        }
+    };
+    let options = Options {
+        listing,
+        ..*options
+    };
+    let recorded = (shb::ENGINE.judge)(survey, &options)?;
+    let known: FxHashSet<_> = found.races.iter().map(|shown| key(&shown.race)).collect();
+    let races = recorded.races.iter().map(|finding| finding.race);
+    let new: Vec<Race> = races.filter(|race| !known.contains(&key(race))).collect();
+    found.all_listed &= recorded.all_listed;
+    if new.is_empty() {
+        return Ok(());
+    }
+    let shown: FxHashSet<_> = new.iter().map(key).collect();
+    found.undecided.retain(|race| !shown.contains(&key(race)));
+    found.counted &= options.all_pairs();
+    found.racy.extend(new.iter().map(|race| race.location));
+    found.racy.sort_unstable();
+    found.racy.dedup();
+    let witnesses = witnesses(survey, &new)?;
+    let new = new
+        .into_iter()
+        .zip(witnesses)
+        .map(|(race, witness)| Finding {
+            race,
+            witness: Some(witness),
+        });
+    found.races.extend(new);
+    found.sort();
+    Ok(())
+}
+
+/// The witnesses of races under SHB.
+fn witnesses(survey: &mut Survey, races: &[Race]) -> Result<Vec<Witness>, EngineError> {
+    let ends = races
+        .iter()
+        .flat_map(|race| [race.first.event, race.second.event]);
+    let mut wanted: Vec<EventNumber> = ends.collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let shared = survey.exposed.shared.clone();
+    let mut pasts = Pasts::new(survey.names, wanted);
+    survey.feed(Lowering::HappensBefore, &shared, &mut pasts)?;
+    Ok(races.iter().map(|race| pasts.witness(race)).collect())
+}
+
+/// The pasts of some accesses.
+struct Pasts {
+    order: Shb,
+    /// By strand: the event that ended each of its times.
+    ends: Vec<Vec<u32>>,
+    /// The accesses, ascending.
+    wanted: Vec<EventNumber>,
+    /// Of each access that was told already, a row: how much of each strand comes before.
+    rows: Vec<u32>,
+}
+
+impl Pasts {
+    fn new(names: &Names, wanted: Vec<EventNumber>) -> Pasts {
+        Pasts {
+            order: Shb::new(names),
+            ends: vec![Vec::new(); names.strands.len()],
+            wanted,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Takes down the past of an access, if it is wanted.
+    fn look(&mut self, at: At) {
+        let strands = self.ends.len();
+        if self.wanted.get(self.rows.len() / strands) != Some(&at.number) {
+            return;
+        }
+        let clock = self.order.clock(at.strand);
+        let last = |strand: usize| match clock.get(Strand(strand as u32)) {
+            0 => 0,
+            // A time that has not ended is that of a strand that was joined: all of it comes before.
+            time => match self.ends[strand].get(time as usize - 1) {
+                Some(&end) => end,
+                None => at.number as u32 - 1,
+            },
+        };
+        self.rows.extend((0..strands).map(last));
+    }
+
+    /// An event has been told: it may have ended a time of its strand.
+    fn told(&mut self, at: At) {
+        let time = self.order.clock(at.strand).get(at.strand);
+        let ends = &mut self.ends[at.strand.index()];
+        ends.resize(time as usize - 1, at.number as u32);
+    }
+
+    fn access(&mut self, at: At, location: Location, kinds: &[AccessKind]) {
+        self.look(at);
+        for &kind in kinds {
+            self.order.after_access(at, location, kind);
+        }
+        self.told(at);
+    }
+
+    fn past(&self, event: EventNumber) -> &[u32] {
+        let row = self.wanted.partition_point(|wanted| *wanted < event);
+        &self.rows[row * self.ends.len()..][..self.ends.len()]
+    }
+
+    /// All that comes before either access, as in the trace, and then both.
+    fn witness(&self, race: &Race) -> Witness {
+        let (one, other) = (race.first, race.second);
+        let pasts = self.past(one.event).iter().zip(self.past(other.event));
+        let upto = pasts.map(|(a, b)| EventNumber::from(*a.max(b)));
+        let mut upto: Vec<EventNumber> = upto.collect();
+        for access in [one, other] {
+            upto[access.strand.index()] = access.event - 1;
+        }
+        Witness {
+            before: upto.iter().copied().max().unwrap_or(0) + 1,
+            upto,
+            then: vec![one.event, other.event],
+        }
+    }
+}
+
+impl ThreadEngine for Pasts {
+    fn read(&mut self, at: At, x: Location) {
+        self.access(at, x, &[AccessKind::Read]);
+    }
+
+    fn write(&mut self, at: At, x: Location) {
+        self.access(at, x, &[AccessKind::Write]);
+    }
+
+    fn atomic_read(&mut self, at: At, x: Location) {
+        self.access(at, x, &[AccessKind::Read]);
+    }
+
+    fn atomic_write(&mut self, at: At, x: Location) {
+        self.access(at, x, &[AccessKind::Write]);
+    }
+
+    fn atomic_update(&mut self, at: At, x: Location) {
+        self.access(at, x, &[AccessKind::Read, AccessKind::Write]);
+    }
+
+    fn acquire(&mut self, at: At, lock: Lock) {
+        self.order.acquire(at, lock);
+        self.told(at);
+    }
+
+    fn release(&mut self, at: At, lock: Lock) {
+        self.order.release(at, lock);
+        self.told(at);
+    }
+
+    fn fork(&mut self, at: At, child: Strand) {
+        self.order.fork(at, child);
+        self.told(at);
+    }
+
+    fn join(&mut self, at: At, child: Strand) {
+        self.order.join(at, child);
+        self.told(at);
+    }
+
+    fn publish(&mut self, at: At, slot: Slot, how: Publish) {
+        self.order.publish(at, slot, how);
+        self.told(at);
+    }
+
+    fn awaits(&mut self, at: At, slot: Slot) {
+        self.order.awaits(at, slot);
+        self.told(at);
+    }
+
+    fn acquire_shared(&mut self, at: At, lock: Lock) {
+        self.order.acquire_shared(at, lock);
+        self.told(at);
+    }
+}

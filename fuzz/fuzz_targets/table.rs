@@ -1,0 +1,6 @@
+//! Any bytes as a table of events.
+#![no_main]
+
+use deadheat_trace::text::TextFormat;
+
+libfuzzer_sys::fuzz_target!(|text: &[u8]| deadheat_fuzz::read_text_twice(TextFormat::Table, text));
