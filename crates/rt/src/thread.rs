@@ -19,7 +19,6 @@ use deadheat_order::Step;
 use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
 use crate::memo::Memo;
-use crate::openmp;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
 use crate::origin::{Origin, Stack};
@@ -125,7 +124,7 @@ pub struct Thread {
     pub thread_local: (usize, usize),
     /// In a program of OpenMP: what it runs, the step it is in, and what it keeps to ask about others.
     pub strand: *mut Strand,
-    step: Step,
+    pub step: Step,
     pub answers: Option<Box<Answers>>,
     /// Whether the runtime of OpenMP has made it.
     pub is_worker: bool,
@@ -356,31 +355,6 @@ impl Thread {
         }
     }
 
-    /// A thread fence.
-    pub fn fence(&mut self, acquire: bool, release: bool) {
-        let news = !self.strand.is_null() && self.take_news();
-        let strand = openmp::with_strand(self, |strand| strand.fence(acquire, release, news));
-        if strand.is_none() {
-            self.ticks(|line| line.fence(acquire, release));
-        }
-    }
-
-    /// Whether a relaxed store has something to publish.
-    pub fn has_fence(&self) -> bool {
-        // SAFETY: the strand that the running thread runs.
-        match unsafe { self.strand.as_ref() } {
-            Some(strand) => strand.has_fence(),
-            None => self.line.has_fence(),
-        }
-    }
-
-    /// Whether it has recorded an access since this was asked last. Only for threads that run strands.
-    pub fn take_news(&mut self) -> bool {
-        let before = self.line.now();
-        self.line.publish();
-        self.line.now() != before
-    }
-
     /// The number of the set of locks held.
     pub fn lockset(&mut self) -> u32 {
         if let Some(known) = self.lockset {
@@ -454,28 +428,6 @@ impl Thread {
             false => self.step.0,
         };
         Record::new(self.line.slot(), time, kind, mask, origin)
-    }
-
-    /// Who allocates what it allocates now: the thread, or the task that it runs.
-    pub fn owner(&self) -> u32 {
-        // SAFETY: the strand that the running thread runs.
-        unsafe { self.strand.as_ref() }.map_or(self.id, |strand| strand.description)
-    }
-
-    /// The shadow comes to know an address, of its stack perhaps.
-    #[inline]
-    pub fn note_lowest(&mut self, address: usize) {
-        if address < self.lowest && (self.stack.0..self.stack.1).contains(&address) {
-            self.lowest = address;
-        }
-    }
-
-    /// The strand that it runs is in this step.
-    pub fn set_step(&mut self, step: Step) {
-        if self.step != step {
-            self.step = step;
-            self.forget_known();
-        }
     }
 
     /// The call stack of code at an address in the running function.

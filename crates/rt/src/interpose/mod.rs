@@ -11,6 +11,7 @@ pub mod ompt;
 pub mod openmp_entries;
 pub mod process;
 pub mod real;
+pub mod reductions;
 pub mod signals;
 pub mod strings;
 pub mod thread_local;

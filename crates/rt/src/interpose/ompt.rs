@@ -240,7 +240,7 @@ unsafe extern "C" fn sync_region(
     let thread = entered.thread();
     let begins = endpoint == BEGIN;
     if kind == 6 && !begins {
-        super::openmp_entries::reductions_end();
+        super::reductions::reductions_end();
     }
     with_strand(thread, |strand| match kind {
         5 if !begins => strand.wait(),
@@ -306,7 +306,7 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
     unsafe {
         let thread = entered.thread();
         let running = thread.strand;
-        let Some(before) = strand_of(prior).or_else(|| running.as_mut()) else {
+        let Some(before) = strand_of(prior).or(running.as_mut()) else {
             return;
         };
         let after = strand_of(next).map_or(before.outer, std::ptr::from_mut);

@@ -1,8 +1,8 @@
 //! Functions of OpenMP's runtime that compiled code calls and that its tool interface does not tell enough of.
 //!
 //! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
-//! runtime hands out again and again without freeing it; the runtime's own combining of reductions, which is
-//! not the program's doing; iterations that wait for each other; and who asks for the number of its thread.
+//! runtime hands out again and again without freeing it; iterations that wait for each other; and who asks for the
+//! number of its thread. Reductions have a file of their own.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -12,11 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::real::real;
 use crate::hooks::export;
-use crate::openmp::memory::{leave_unchecked, renew};
+use crate::openmp::memory::renew;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
-use crate::sync;
-use crate::thread::{Thread, enter, local};
+use crate::thread::{enter, local};
 
 type Location = *const c_void;
 type Code = usize;
@@ -397,171 +396,6 @@ unsafe extern "C" fn taskloop_5(
     }
 }
 
-/// Runs something of the runtime's in which the thread's accesses are not looked at.
-fn unwatched<T>(what: impl FnOnce() -> T) -> T {
-    let set = |change: fn(&mut Thread)| {
-        if let Some(entered) = enter() {
-            change(entered.thread());
-            entered.thread().refresh();
-        }
-    };
-    set(|thread| {
-        (thread.ignore[0], thread.ignore[1]) = (thread.ignore[0] + 1, thread.ignore[1] + 1)
-    });
-    let result = what();
-    set(|thread| {
-        (thread.ignore[0], thread.ignore[1]) = (thread.ignore[0] - 1, thread.ignore[1] - 1)
-    });
-    result
-}
-
-type Reduce =
-    unsafe extern "C" fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32;
-
-/// The runtime combines what threads have; whoever gets 1 combines the rest, one after the other.
-unsafe fn reduction(
-    real: Reduce,
-    arguments: (Location, i32, i32, usize, *mut c_void, Code, *mut c_void),
-) -> i32 {
-    let (location, thread, count, size, data, combine, lock) = arguments;
-    // SAFETY: the program's own call.
-    let todo = unwatched(|| unsafe { real(location, thread, count, size, data, combine, lock) });
-    if todo == 1
-        && let Some(entered) = enter()
-    {
-        sync::hold_only(entered.thread(), lock as usize);
-    }
-    todo
-}
-
-unsafe extern "C" fn reduce(
-    l: Location,
-    t: i32,
-    n: i32,
-    s: usize,
-    d: *mut c_void,
-    c: Code,
-    lock: *mut c_void,
-) -> i32 {
-    // SAFETY: the program's own call.
-    unsafe {
-        let real = real!(__kmpc_reduce: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
-        reduction(real, (l, t, n, s, d, c, lock))
-    }
-}
-
-unsafe extern "C" fn reduce_nowait(
-    l: Location,
-    t: i32,
-    n: i32,
-    s: usize,
-    d: *mut c_void,
-    c: Code,
-    lock: *mut c_void,
-) -> i32 {
-    // SAFETY: the program's own call.
-    unsafe {
-        let real = real!(__kmpc_reduce_nowait: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
-        reduction(real, (l, t, n, s, d, c, lock))
-    }
-}
-
-fn reduction_ends(lock: *mut c_void) {
-    if let Some(entered) = enter() {
-        sync::unhold_only(entered.thread(), lock as usize);
-    }
-}
-
-unsafe extern "C" fn end_reduce(location: Location, thread: i32, lock: *mut c_void) {
-    reduction_ends(lock);
-    // SAFETY: the program's own call.
-    unsafe { real!(__kmpc_end_reduce: fn(Location, i32, *mut c_void))(location, thread, lock) }
-}
-
-unsafe extern "C" fn end_reduce_nowait(location: Location, thread: i32, lock: *mut c_void) {
-    reduction_ends(lock);
-    // SAFETY: the program's own call.
-    unsafe {
-        real!(__kmpc_end_reduce_nowait: fn(Location, i32, *mut c_void))(location, thread, lock)
-    }
-}
-
-/// The sizes of what tasks reduce, by its address, and whether they share it: where there is one thread only.
-static REDUCED: Shared<Option<FxHashMap<usize, (usize, bool)>>> = Shared::empty();
-
-/// Notes what tasks will reduce: a list of so many words each, in which the size is at a place.
-unsafe fn note_reduced(list: *const usize, count: c_int, words: usize, size_at: usize) {
-    let Some(_entered) = enter() else { return };
-    REDUCED.with(|reduced| {
-        let reduced = reduced.get_or_insert_default();
-        for index in 0..count.max(0) as usize {
-            // SAFETY: the list that compiled code has made for the runtime.
-            let (address, size) =
-                unsafe { (*list.add(index * words), *list.add(index * words + size_at)) };
-            reduced.insert(address, (size, false));
-        }
-    });
-}
-
-/// The tasks of a group have ended: what they shared is looked at again.
-pub fn reductions_end() {
-    REDUCED.with(|reduced| {
-        for (address, (size, shared)) in reduced.iter_mut().flatten() {
-            if std::mem::take(shared) {
-                renew(*address, *size);
-            }
-        }
-    });
-}
-
-unsafe extern "C" fn taskred_init(thread: i32, count: i32, list: *mut c_void) -> *mut c_void {
-    // SAFETY: the program's own call.
-    unsafe {
-        note_reduced(list.cast(), count, 7, 2);
-        real!(__kmpc_taskred_init: fn(i32, i32, *mut c_void) -> *mut c_void)(thread, count, list)
-    }
-}
-
-unsafe extern "C" fn taskred_modifier_init(
-    l: Location,
-    t: i32,
-    loops: i32,
-    count: i32,
-    list: *mut c_void,
-) -> *mut c_void {
-    // SAFETY: the program's own call.
-    unsafe {
-        note_reduced(list.cast(), count, 7, 2);
-        real!(__kmpc_taskred_modifier_init: fn(Location, i32, i32, i32, *mut c_void) -> *mut c_void)(
-            l, t, loops, count, list,
-        )
-    }
-}
-
-unsafe extern "C" fn reduction_data(
-    thread: i32,
-    group: *mut c_void,
-    item: *mut c_void,
-) -> *mut c_void {
-    // SAFETY: the program's own call.
-    let own = unwatched(|| unsafe {
-        real!(__kmpc_task_reduction_get_th_data: fn(i32, *mut c_void, *mut c_void) -> *mut c_void)(
-            thread, group, item,
-        )
-    });
-    if let Some(_entered) = enter() {
-        let size = REDUCED.with(|reduced| {
-            let (size, shared) = reduced.as_mut()?.get_mut(&(item as usize))?;
-            *shared |= own == item;
-            Some(*size)
-        });
-        if let Some(size) = size {
-            leave_unchecked(own as usize, size);
-        }
-    }
-    own
-}
-
 unsafe extern "C" fn doacross_init(
     location: Location,
     thread: i32,
@@ -626,13 +460,6 @@ export! {
     "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
     "__kmpc_taskloop" noted => taskloop;
     "__kmpc_taskloop_5" noted => taskloop_5;
-    "__kmpc_reduce" plain => reduce;
-    "__kmpc_reduce_nowait" plain => reduce_nowait;
-    "__kmpc_end_reduce" plain => end_reduce;
-    "__kmpc_end_reduce_nowait" plain => end_reduce_nowait;
-    "__kmpc_taskred_init" plain => taskred_init;
-    "__kmpc_taskred_modifier_init" plain => taskred_modifier_init;
-    "__kmpc_task_reduction_get_th_data" plain => reduction_data;
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;
     "__kmpc_doacross_wait" plain => doacross_wait;

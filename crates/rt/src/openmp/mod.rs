@@ -25,6 +25,7 @@ pub mod messages;
 pub mod order;
 pub mod strand;
 pub mod team;
+mod thread;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 

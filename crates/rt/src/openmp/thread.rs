@@ -1,0 +1,55 @@
+//! What a thread is to the strand that it runs: its step, its fences, its news.
+
+use deadheat_order::Step;
+
+use super::with_strand;
+use crate::thread::Thread;
+
+impl Thread {
+    /// A thread fence.
+    pub fn fence(&mut self, acquire: bool, release: bool) {
+        let news = !self.strand.is_null() && self.take_news();
+        let strand = with_strand(self, |strand| strand.fence(acquire, release, news));
+        if strand.is_none() {
+            self.ticks(|line| line.fence(acquire, release));
+        }
+    }
+
+    /// Whether a relaxed store has something to publish.
+    pub fn has_fence(&self) -> bool {
+        // SAFETY: the strand that the running thread runs.
+        match unsafe { self.strand.as_ref() } {
+            Some(strand) => strand.has_fence(),
+            None => self.line.has_fence(),
+        }
+    }
+
+    /// Whether it has recorded an access since this was asked last. Only for threads that run strands.
+    pub fn take_news(&mut self) -> bool {
+        let before = self.line.now();
+        self.line.publish();
+        self.line.now() != before
+    }
+
+    /// Who allocates what it allocates now: the thread, or the task that it runs.
+    pub fn owner(&self) -> u32 {
+        // SAFETY: the strand that the running thread runs.
+        unsafe { self.strand.as_ref() }.map_or(self.id, |strand| strand.description)
+    }
+
+    /// The shadow comes to know an address, of its stack perhaps.
+    #[inline]
+    pub fn note_lowest(&mut self, address: usize) {
+        if address < self.lowest && (self.stack.0..self.stack.1).contains(&address) {
+            self.lowest = address;
+        }
+    }
+
+    /// The strand that it runs is in this step.
+    pub fn set_step(&mut self, step: Step) {
+        if self.step != step {
+            self.step = step;
+            self.forget_known();
+        }
+    }
+}
