@@ -21,8 +21,9 @@ use crate::openmp::order::Asking;
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::recording;
+use crate::registry::Pause;
 use crate::shadow::Shadow;
-use crate::thread::{Entered, Local, Pause, ROOT, Thread, enter, local};
+use crate::thread::{Entered, Local, ROOT, Thread, enter, local};
 use crate::world::world;
 
 /// An access of 1, 2, 4 or 8 bytes by code at an address.

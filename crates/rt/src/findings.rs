@@ -475,7 +475,7 @@ impl Memory {
         if (thread.stack.0..thread.stack.1).contains(&address) {
             return Memory::Stack(thread.id);
         }
-        if let Some(owner) = crate::thread::stack_owner(address) {
+        if let Some(owner) = crate::registry::stack_owner(address) {
             return Memory::Stack(owner);
         }
         match modules::region(address) {

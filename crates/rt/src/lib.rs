@@ -51,6 +51,7 @@ mod openmp;
 mod origin;
 mod os;
 mod recording;
+mod registry;
 mod shadow;
 mod signals;
 mod sync;

@@ -22,8 +22,9 @@ use crate::memo::Memo;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
 use crate::origin::{Origin, Stack};
-use crate::os::{self, Spin, SpinGuard};
+use crate::os;
 use crate::recording::{self, Tape};
+use crate::registry::REGISTRY;
 use crate::world::{World, world};
 
 /// What every access needs.
@@ -109,7 +110,7 @@ pub struct Thread {
     /// The number the report calls it by.
     pub id: u32,
     /// 1 between `enter` and the drop of its guard.
-    busy: AtomicU32,
+    pub busy: AtomicU32,
     pub frames: *mut Frame,
     frames_bytes: usize,
     /// The top of its frames, for a fiber that does not run.
@@ -132,33 +133,10 @@ pub struct Thread {
     pub lowest: usize,
     /// Where its stack begins to be used.
     pub floor: usize,
-    next: *mut Thread,
+    pub next: *mut Thread,
     pub signals: crate::signals::Waiting,
     pub tape: Tape,
 }
-
-/// Threads that live, in a list.
-#[derive(Debug)]
-pub struct Registry {
-    lock: Spin,
-    first: Cell<*mut Thread>,
-    stop: AtomicU32,
-}
-
-// SAFETY: the list is only touched with the lock held.
-unsafe impl Sync for Registry {}
-
-impl Registry {
-    pub const fn new() -> Registry {
-        Registry {
-            lock: Spin::new(),
-            first: Cell::new(std::ptr::null_mut()),
-            stop: AtomicU32::new(0),
-        }
-    }
-}
-
-static REGISTRY: Registry = Registry::new();
 
 impl Thread {
     /// A thread that is about to live.
@@ -513,128 +491,4 @@ fn start() -> bool {
     }
     local.depth.set(0);
     begun
-}
-
-/// While it lives, no other thread is between [`enter`] and the drop of its guard.
-#[derive(Debug)]
-pub struct Pause<'a> {
-    _registry: SpinGuard<'a>,
-}
-
-impl Pause<'_> {
-    /// Every thread that lives.
-    pub fn threads(&self, mut each: impl FnMut(&mut Thread)) {
-        let mut at = REGISTRY.first.get();
-        // SAFETY: the registry is locked, and no thread but this one touches a `Thread` beyond what the
-        // access path reads.
-        while let Some(thread) = unsafe { at.as_mut() } {
-            each(thread);
-            at = thread.next;
-        }
-    }
-}
-
-impl Drop for Pause<'_> {
-    fn drop(&mut self) {
-        REGISTRY.stop.store(0, Ordering::SeqCst);
-    }
-}
-
-/// Waits until all other threads are out of the runtime, and keeps them out. The caller must not be
-/// between [`enter`] and the drop of its guard, or only so with `busy` taken back by [`Entered::rest`].
-pub fn pause() -> Pause<'static> {
-    let guard = REGISTRY.lock.lock();
-    REGISTRY.stop.store(1, Ordering::SeqCst);
-    os::barrier();
-    let pause = Pause { _registry: guard };
-    let own = local().thread.get();
-    pause.threads(|thread| {
-        while std::ptr::from_mut(thread) != own && thread.busy.load(Ordering::SeqCst) != 0 {
-            os::yield_now();
-        }
-    });
-    pause
-}
-
-impl Entered {
-    /// Lets others pause the runtime now, if they want to.
-    pub fn rest(&self) {
-        self.thread().busy.store(0, Ordering::SeqCst);
-        while REGISTRY.stop.load(Ordering::SeqCst) != 0 {
-            os::yield_now();
-        }
-        self.resume();
-    }
-
-    fn resume(&self) {
-        loop {
-            self.thread().busy.store(1, Ordering::SeqCst);
-            if REGISTRY.stop.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            self.thread().busy.store(0, Ordering::SeqCst);
-            os::yield_now();
-        }
-    }
-
-    /// Runs something while all other threads are out of the runtime.
-    pub fn alone<T>(&self, what: impl FnOnce(&Pause) -> T) -> T {
-        self.thread().busy.store(0, Ordering::SeqCst);
-        let pause = pause();
-        let result = what(&pause);
-        drop(pause);
-        self.resume();
-        result
-    }
-}
-
-/// Ends a pause whose guard was forgotten.
-pub fn resume_all() {
-    REGISTRY.stop.store(0, Ordering::SeqCst);
-    REGISTRY.lock.reset();
-}
-
-/// Every thread that lives. For the only thread of a forked child.
-pub fn threads_before_fork(mut each: impl FnMut(&mut Thread)) {
-    let mut at = REGISTRY.first.get();
-    // SAFETY: no other thread exists.
-    while let Some(thread) = unsafe { at.as_mut() } {
-        each(thread);
-        at = thread.next;
-    }
-}
-
-/// Only the running thread is left: for a forked child.
-pub fn keep_only_this() {
-    let thread = local().thread.get();
-    // SAFETY: no other thread exists.
-    if let Some(thread) = unsafe { thread.as_mut() } {
-        thread.next = std::ptr::null_mut();
-    }
-    REGISTRY.first.set(thread);
-}
-
-/// Calls `refresh` on every thread: something global has changed.
-pub fn refresh_all() {
-    let _guard = REGISTRY.lock.lock();
-    let mut at = REGISTRY.first.get();
-    // SAFETY: the registry is locked.
-    while let Some(thread) = unsafe { at.as_ref() } {
-        thread.refresh();
-        at = thread.next;
-    }
-}
-
-/// Whose native stack an address lies on. The caller may be in the runtime: a registry that is locked has no answer.
-pub fn stack_owner(address: usize) -> Option<u32> {
-    let _guard = REGISTRY.lock.try_lock()?;
-    let mut at = REGISTRY.first.get();
-    // SAFETY: the registry is locked.
-    while let Some(thread) = unsafe { at.as_ref() } {
-        if (thread.stack.0..thread.stack.1).contains(&address) {
-            return Some(thread.id);
-        }
-        at = thread.next;
-    }
-    None
 }

@@ -21,9 +21,8 @@ use crate::openmp;
 use crate::origin::Stack;
 use crate::os::Spin;
 use crate::recording::{self, Record};
-use crate::thread::{
-    Entered, Thread, enter, keep_only_this, local, pause, refresh_all, threads_before_fork,
-};
+use crate::registry::{keep_only_this, pause, refresh_all, threads_before_fork};
+use crate::thread::{Entered, Thread, enter, local};
 use crate::world::world;
 
 /// More slots than this are only made if all threads of them live.

@@ -44,11 +44,11 @@ fn end(how: &str, status: Option<c_int>) {
 
 extern "C" fn before_fork() {
     local().depth.set(local().depth.get() + 1);
-    std::mem::forget(crate::thread::pause());
+    std::mem::forget(crate::registry::pause());
 }
 
 extern "C" fn after_fork() {
-    crate::thread::resume_all();
+    crate::registry::resume_all();
     leave();
 }
 
@@ -60,7 +60,7 @@ extern "C" fn in_child() {
     world.findings.forked();
     recording::in_child();
     crate::threads::only_this();
-    crate::thread::resume_all();
+    crate::registry::resume_all();
     leave();
 }
 

@@ -73,7 +73,7 @@ pub fn in_child() {
     let Some(parents) = &world().spool else {
         return;
     };
-    crate::thread::threads_before_fork(|thread| thread.tape.forget(thread.frames));
+    crate::registry::threads_before_fork(|thread| thread.tape.forget(thread.frames));
     parents.leave();
     let path = path(&world().findings);
     if path.is_some_and(|path| parents.open(&path).is_some())
