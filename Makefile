@@ -15,15 +15,15 @@ SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
 .PHONY: demo test loom soak bench bench-native bench-openmp compilers corpus corpus-variants programs clean
 
-## Builds in release mode and shows the main job: a C program, built, run, its race shown in its source.
+## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
-	$(CARGO) build --release --quiet -p deadheat-cli
+	$(CARGO) build --quiet -p deadheat-cli
 	@cat examples/native/lost-update.c
 	@echo
 	@echo '$$ deadheat cc -O1 examples/native/lost-update.c -o target/lost-update'
-	@target/release/deadheat cc -O1 examples/native/lost-update.c -o target/lost-update
+	@target/debug/deadheat cc -O1 examples/native/lost-update.c -o target/lost-update
 	@echo '$$ deadheat run -- target/lost-update'
-	@target/release/deadheat run -- target/lost-update; \
+	@target/debug/deadheat run -- target/lost-update; \
 	  status=$$?; test $$status -eq 66 || { echo "expected a race, got status $$status"; exit 1; }
 
 ## Installs the compilers that checking C and C++ programs needs, or says what to install.

@@ -5,7 +5,7 @@
 //! knows": so hooks may run before anything else, on any thread.
 //!
 //! Whatever is more than a few instructions runs between [`enter`] and the drop of its guard. Meanwhile the
-//! program's signal handlers wait, and nobody can [`pause`] the runtime, which is how memory is
+//! program's signal handlers wait, and nobody can [`pause`](crate::registry::pause) the runtime, which is how memory is
 //! collected and processes are forked while no thread is in the midst of something.
 
 use std::cell::Cell;

@@ -7,9 +7,9 @@
 //! own they may both use: its stack below the region, its thread-local variables, what the task has allocated
 //! itself, and, if it has asked for its number, whatever it chooses by that.
 //!
-//! A history is kept short: of accesses that differ in nothing but their step, by tasks with the same dependences, the newest and the one farthest from it
-//! in the tree stand for all others (spd3-pldi12, section 4: whatever is parallel to one of those is parallel to one
-//! of these two), and a few more for the sake of joins.
+//! A history is kept short: of accesses that differ in nothing but their step, by tasks with the same dependences, the
+//! newest and the one farthest from it in the tree stand for all others (spd3-pldi12, section 4: whatever is parallel
+//! to one of those is parallel to one of these two), and a few more for the sake of joins.
 
 use deadheat_online::Relations;
 use deadheat_online::fasttrack::{Order, Record};
@@ -49,9 +49,12 @@ pub struct Own {
 }
 
 impl Own {
-    fn has(&self, address: usize) -> bool {
+    fn is_on_stack(&self, address: usize) -> bool {
         (self.stack.0..self.stack.1).contains(&address)
-            || (self.thread_local.0..self.thread_local.1).contains(&address)
+    }
+
+    fn is_thread_local(&self, address: usize) -> bool {
+        (self.thread_local.0..self.thread_local.1).contains(&address)
     }
 }
 
@@ -99,13 +102,12 @@ impl Asking<'_> {
         let descriptions = &tasks().descriptions;
         let steps = [earlier, access].map(|record| Step(record.time()));
         let [a, b] = steps.map(|step| descriptions.task_of(step));
-        if (self.own.thread_local.0..self.own.thread_local.1).contains(&self.address) {
-            return true;
-        }
         let both_asked = [a, b]
             .iter()
             .all(|task| descriptions.get(*task).has_asked());
-        both_asked || a == b && (self.own.has(self.address) || self.allocated_by(a))
+        both_asked
+            || self.own.is_thread_local(self.address)
+            || a == b && (self.own.is_on_stack(self.address) || self.allocated_by(a))
     }
 
     /// Whether the thread that runs an implicit task has allocated the block around the address itself, in this region
