@@ -254,20 +254,25 @@ struct Piece {
 #[derive(Default)]
 struct Lately {
     changes: [(u32, u32, u8); 4],
-    next: usize,
+    last: usize,
 }
 
 impl Lately {
     /// What a history becomes, if such a one was seen.
     #[inline]
     fn find(&self, history: u32, mask: u8) -> Option<u32> {
-        let found = |change: &&(u32, u32, u8)| change.0 == history && change.2 == mask;
-        self.changes.iter().find(found).map(|change| change.1)
+        let fits = |change: &(u32, u32, u8)| change.0 == history && change.2 == mask;
+        let last = &self.changes[self.last];
+        if fits(last) {
+            return Some(last.1);
+        }
+        let found = self.changes.iter().find(|change| fits(change));
+        found.map(|change| change.1)
     }
 
     fn note(&mut self, history: u32, next: u32, mask: u8) {
-        self.changes[self.next % 4] = (history, next, mask);
-        self.next += 1;
+        self.last = (self.last + 1) % 4;
+        self.changes[self.last] = (history, next, mask);
     }
 }
 
@@ -317,16 +322,9 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
                 bytes |= common;
             }
         };
-        let step = match Asking::of(thread, address) {
-            None => fasttrack::step(records, access, thread.line.clock(), room, race),
-            Some(mut asking) => {
-                let superfluous = asking.is_superfluous(records, &access);
-                match fasttrack::step(records, access, &mut asking, room, race) {
-                    Step::Changed(_) if superfluous && found == 0 => Step::Same,
-                    Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
-                    Step::Same => Step::Same,
-                }
-            }
+        let step = match thread.strand.is_null() {
+            true => fasttrack::step(records, access, thread.line.clock(), room, race),
+            false => strand_step(thread, address, records, access, room, race),
         };
         match step {
             Step::Same => {
@@ -376,6 +374,32 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
                 return;
             }
         }
+    }
+}
+
+/// As [`fasttrack::step`], for a thread that runs a strand of OpenMP.
+#[inline(never)]
+fn strand_step(
+    thread: &mut Thread,
+    address: usize,
+    records: &[Record],
+    access: Record,
+    room: &mut [Record],
+    mut race: impl FnMut(&Record),
+) -> Step {
+    let Some(mut asking) = Asking::of(thread, address) else {
+        return Step::Same;
+    };
+    let superfluous = asking.is_superfluous(records, &access);
+    let mut found = false;
+    let step = fasttrack::step(records, access, &mut asking, room, |earlier| {
+        found = true;
+        race(earlier);
+    });
+    match step {
+        Step::Changed(_) if superfluous && !found => Step::Same,
+        Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
+        Step::Same => Step::Same,
     }
 }
 
