@@ -4,7 +4,8 @@
 //!
 //! `DEADHEAT_CORPUS_RUNS` says how often each is run (once unless given), `DEADHEAT_CORPUS_ONLY` a part of the names of
 //! those that are, `DEADHEAT_CORPUS_OPTIONS` further options of the compiler (`-no-pie`), `DEADHEAT_CORPUS_UNDER` a command each
-//! is run under (`env LD_PRELOAD=libjemalloc.so.2`).
+//! is run under (`env LD_PRELOAD=libjemalloc.so.2`). Unless `DEADHEAT_CORPUS_RUNS` is given, a program that is wrong once and then
+//! right three times is named, and does not fail the test.
 
 // Each test needs a part of it.
 #![allow(dead_code)]
@@ -78,7 +79,9 @@ impl Corpus {
 
     /// Every program, with each of these compilers that it is for, does what it says when tried so.
     pub fn assert_verdicts(&self, compilers: &[&str], trial: Trial) {
-        let runs = std::env::var("DEADHEAT_CORPUS_RUNS").map_or(1, |text| text.parse().unwrap());
+        let runs = std::env::var("DEADHEAT_CORPUS_RUNS");
+        let strict = runs.is_ok();
+        let runs = runs.map_or(1, |text| text.parse().unwrap());
         let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
         let chosen = |program: &&Program| program.name().contains(&only);
         let mut work: Vec<(&Program, &str)> = Vec::new();
@@ -96,9 +99,13 @@ impl Corpus {
         let try_some = || {
             while let Some((program, compiler)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let tried = program.try_it((compiler, self.options), directory.path(), runs, trial);
-                if let Err(what) = tried {
-                    let what = format!("{} ({compiler}): {what}", program.name());
-                    wrong.lock().unwrap().push(what);
+                let Err(what) = tried else { continue };
+                let what = format!("{} ({compiler}): {what}", program.name());
+                // `make corpus` takes no excuse. An ordinary test run says so, and goes on, if it does not happen again.
+                let again = || program.try_it((compiler, self.options), directory.path(), 3, trial);
+                match !strict && again().is_ok() {
+                    true => println!("wrong once, right three times: {what}"),
+                    false => wrong.lock().unwrap().push(what),
                 }
             }
         };
