@@ -114,6 +114,17 @@ pub struct Strand {
     /// The locks it holds while it does not run.
     pub held: Vec<Held>,
     pub messages: Messages,
+    /// What the undeferred task excludes that is created next.
+    excluding: Vec<Held>,
+}
+
+/// Tasks that exclude each other by their dependences do so as if by a lock.
+fn excluding(dependences: impl Iterator<Item = (usize, u32)>) -> impl Iterator<Item = Held> {
+    let excluding = dependences.filter(|named| named.1 == MUTEXINOUTSET);
+    excluding.map(|(address, _)| Held {
+        address,
+        write: true,
+    })
 }
 
 impl Strand {
@@ -139,6 +150,7 @@ impl Strand {
             limit: 0,
             held: Vec::new(),
             messages: Messages::default(),
+            excluding: Vec::new(),
         };
         strand.note_step();
         strand
@@ -209,8 +221,10 @@ impl Strand {
             .add(kind, self.description, stack, 0, 0);
         let mut child = Strand::new(order, description, self.inner_enclosure());
         child.undeferred = undeferred;
+        let excluding = std::mem::take(&mut self.excluding);
         if undeferred {
             child.home = self.home;
+            child.held = excluding;
         }
         child.is_final = is_final || self.is_final;
         if self.joinable {
@@ -237,7 +251,10 @@ impl Strand {
     }
 
     /// A `taskwait` with dependences begins.
+    ///
+    /// An undeferred task's dependences come as such, just before it: those that exclude are its own.
     pub fn begin_taskwait(&mut self, dependences: impl Iterator<Item = (usize, u32)> + Clone) {
+        self.excluding = excluding(dependences.clone()).collect();
         let among = self.dependences.get_or_insert_default();
         among.add(None, dependences, &mut self.after);
     }
@@ -265,12 +282,7 @@ impl Strand {
             .descriptions
             .depend(child.description, dependences.clone());
         child.set_joinable();
-        // Those that exclude each other do so as if by a lock.
-        let excluding = dependences.clone().filter(|named| named.1 == MUTEXINOUTSET);
-        child.held.extend(excluding.map(|(address, _)| Held {
-            address,
-            write: true,
-        }));
+        child.held.extend(excluding(dependences.clone()));
         let among = self.dependences.get_or_insert_default();
         among.add(Some(&child.completion), dependences, &mut child.after);
     }
