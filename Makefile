@@ -13,7 +13,7 @@ SOAK_OPENMP ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench bench-native bench-openmp compilers corpus corpus-variants programs clean
+.PHONY: demo test loom soak bench bench-native bench-openmp bench-tasks compilers corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -68,6 +68,11 @@ soak:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
 bench:
 	$(CARGO) run --release --quiet -p deadheat-bench
+
+## The task library's tables alone: checking off and on for each kernel, beside the papers' ratios; the scheduler beside rayon's;
+## shapes that hurt (up to 8 GB of memory). `make bench` prints them as well.
+bench-tasks:
+	$(CARGO) run --release --quiet -p deadheat-bench -- tasks
 
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers

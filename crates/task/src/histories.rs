@@ -4,10 +4,11 @@
 //!
 //! Views touch whole ranges, so neighbours have equal histories: a page of elements is kept as a few runs, and a range is checked
 //! run by run. A page with many runs falls apart into one history for each element, and becomes a run again when all of it is
-//! accessed at once and ends up equal.
+//! accessed at once and ends up equal. What an access does to a history depends on nothing else, so a few
+//! answers are remembered while ranges are visited: the rows of a block mostly have the same few pasts.
 //!
-//! Cost: a check of a range is a check for each run in it. A page of 512 elements takes one history at least and 512
-//! at most.
+//! Cost: a check of a range is a check for each run in it, and a comparison where the same past was met just before. A page
+//! of 512 elements takes one history at least and 512 at most.
 
 use std::ops::Range;
 
@@ -17,7 +18,10 @@ use smallvec::{SmallVec, smallvec};
 const PAGE: usize = 512;
 
 /// How many runs a page may have.
-const FEW: usize = 16;
+const FEW: usize = 64;
+
+/// How many answers are remembered.
+const ANSWERS: usize = 4;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -52,23 +56,39 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
         }
     }
 
-    /// Calls `access` with the histories of a range, from left to right: once for each run, with its
-    /// elements.
+    /// Calls `access` with the histories of some ranges, from left to right: once for each run, with its elements, but not where
+    /// the same was done to an equal history just before. `access` says whether it may be left out the next time.
     pub(crate) fn visit(
         &mut self,
-        range: Range<usize>,
-        mut access: impl FnMut(Range<usize>, &mut H),
+        ranges: impl Iterator<Item = Range<usize>>,
+        mut access: impl FnMut(Range<usize>, &mut H) -> bool,
     ) {
-        let mut from = range.start;
-        while from < range.end {
-            let number = from / PAGE;
-            let start = number * PAGE;
-            let to = range.end.min(start + PAGE);
-            let page = &mut self.pages[number];
-            page.visit(from - start..to - start, |run, history| {
-                access(start + run.start..start + run.end, history);
-            });
-            from = to;
+        let mut answers = [const { None::<(H, H)> }; ANSWERS];
+        let mut oldest = 0;
+        let mut access = |run: Range<usize>, history: &mut H| {
+            let mut known = answers.iter().flatten();
+            if let Some((_, after)) = known.find(|(before, _)| before == history) {
+                *history = after.clone();
+                return;
+            }
+            let before = history.clone();
+            if access(run, history) {
+                answers[oldest % ANSWERS] = Some((before, history.clone()));
+                oldest += 1;
+            }
+        };
+        for range in ranges {
+            let mut from = range.start;
+            while from < range.end {
+                let number = from / PAGE;
+                let start = number * PAGE;
+                let to = range.end.min(start + PAGE);
+                let page = &mut self.pages[number];
+                page.visit(from - start..to - start, |run, history| {
+                    access(start + run.start..start + run.end, history);
+                });
+                from = to;
+            }
         }
     }
 }
@@ -118,10 +138,10 @@ impl<H: Default + Clone + PartialEq> Page<H> {
 
 /// Makes sure that a run begins at an index, and gives its number.
 fn split<H: Clone>(runs: &mut SmallVec<[Run<H>; 1]>, index: usize) -> usize {
-    let number = runs.iter().position(|run| run.end as usize > index);
-    let Some(number) = number else {
-        return runs.len();
-    };
+    let number = runs.partition_point(|run| run.end as usize <= index);
+    if number == runs.len() {
+        return number;
+    }
     let start = match number {
         0 => 0,
         _ => runs[number - 1].end as usize,
@@ -171,13 +191,15 @@ mod tests {
                 };
                 let value = rng.u32(..4);
                 let becomes = |old: u32| if old % 3 == 2 { old } else { value };
+                let repeats = rng.bool();
                 let mut seen = 0;
-                histories.visit(range.clone(), |run, history| {
+                histories.visit([range.clone()].into_iter(), |run, history| {
                     assert!(model[run.clone()].iter().all(|model| model == history));
                     *history = becomes(*history);
                     seen += run.len();
+                    repeats
                 });
-                assert_eq!(seen, range.len());
+                assert!(seen == range.len() || (repeats && seen < range.len()));
                 for old in &mut model[range.clone()] {
                     *old = becomes(*old);
                 }

@@ -20,7 +20,6 @@
 
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
-use std::ops::Range;
 
 use deadheat_model::AccessKind;
 use deadheat_order::Step;
@@ -107,18 +106,14 @@ impl<T> Memory<T> {
     fn check(&self, state: &mut State, area: &Area, kind: AccessKind, at: Caller) -> Option<Step> {
         let worker = Worker::current()?;
         worker.task()?;
-        let shadow = &mut state.shadow;
-        let mut access =
-            |range: Range<usize>| worker.access(shadow, &self.variable, range, kind, at);
-        if area.columns.len() == self.columns {
-            return access(area.rows.start * self.columns..area.rows.end * self.columns);
-        }
-        let mut step = None;
-        for row in area.rows.clone() {
-            let start = row * self.columns;
-            step = access(start + area.columns.start..start + area.columns.end);
-        }
-        step
+        let columns = self.columns;
+        // Whole rows are one range.
+        let (rows, wide) = match area.columns.len() == columns {
+            true => (0..1, area.rows.start * columns..area.rows.end * columns),
+            false => (area.rows.clone(), area.columns.clone()),
+        };
+        let ranges = rows.map(|row| wide.start + row * columns..wide.end + row * columns);
+        worker.access(&mut state.shadow, &self.variable, ranges, kind, at)
     }
 
     fn element(&self, index: usize) -> Area {

@@ -168,7 +168,7 @@ impl Worker {
         &self,
         shadow: &mut Option<Shadow>,
         variable: &Variable,
-        range: Range<usize>,
+        ranges: impl Iterator<Item = Range<usize>> + Clone,
         kind: AccessKind,
         at: Caller,
     ) -> Option<Step> {
@@ -183,7 +183,10 @@ impl Worker {
         let step = state.task.step();
         let first = shadow.first;
         if monitor.events.is_some() {
-            let locations = range.clone().map(|index| Location(first + index as u64));
+            let locations = ranges
+                .clone()
+                .flatten()
+                .map(|index| Location(first + index as u64));
             let ops = locations.map(|location| match kind {
                 AccessKind::Read => Op::Read(location, ReadKind::Control),
                 AccessKind::Write => Op::Write(location),
@@ -202,22 +205,25 @@ impl Worker {
         match (&mut tables.engine, &mut shadow.histories) {
             (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
                 let tree = &monitor.structure.tree;
-                histories.visit(range, |run, history| {
+                histories.visit(ranges, |run, history| {
                     let mut conflicts = smallvec::SmallVec::<[Conflict; 3]>::new();
                     engine.check(tree, step, kind, &history.cell, |c| conflicts.push(c));
-                    for conflict in conflicts {
-                        let earlier = history.site(&conflict);
-                        found(&run, conflict, earlier);
+                    for conflict in &conflicts {
+                        found(&run, *conflict, history.site(conflict));
                     }
                     history.mark(step, kind, site);
+                    conflicts.is_empty()
                 });
             }
             (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
                 let (structure, task) = (&monitor.structure, &state.task);
-                histories.visit(range, |run, history| {
+                histories.visit(ranges, |run, history| {
+                    let mut races = false;
                     engine.check(structure, task, (kind, site), history, |conflict| {
+                        races = true;
                         found(&run, conflict, conflict.mark);
                     });
+                    !races
                 });
             }
             _ => {}
