@@ -47,7 +47,7 @@ test: compilers
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:
 	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
-	  -p deadheat-online --test loom
+	  -p deadheat-online -p deadheat-task --test loom
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 ## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the
@@ -61,6 +61,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --test schedules --test general_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 

@@ -54,6 +54,15 @@ impl Default for Cell {
 }
 
 impl Cell {
+    /// What is left to know after a write without a conflict, for who checks a location alone: the reads before it come before the
+    /// step, so whoever is parallel to one of them and comes later is parallel to the write.
+    pub fn written_by(step: Step) -> Cell {
+        Cell {
+            writer: AtomicU32::new(step.0),
+            ..Cell::default()
+        }
+    }
+
     /// The last step that wrote, and the two that read; none where there is none.
     pub fn steps(&self) -> [Step; 3] {
         let writer = Step(self.writer.load(Ordering::Relaxed));

@@ -180,17 +180,20 @@ mod tests {
             let length = rng.usize(1..2000);
             let mut histories = Histories::<u32>::new(length);
             let mut model = vec![0u32; length];
-            let wide = rng.usize(1..=length);
-            for _ in 0..200 {
+            let wide = match rng.bool() {
+                true => rng.usize(1..=length),
+                false => rng.usize(1..5),
+            };
+            for _ in 0..600 {
                 let start = rng.usize(..length);
                 let end = (start + rng.usize(..=wide)).min(length);
-                let range = if rng.u8(..20) == 0 {
+                let range = if rng.u8(..200) == 0 {
                     0..length
                 } else {
                     start..end
                 };
-                let value = rng.u32(..4);
-                let becomes = |old: u32| if old % 3 == 2 { old } else { value };
+                let value = rng.u32(..16);
+                let becomes = |old: u32| if old % 5 == 4 { old } else { value };
                 let repeats = rng.bool();
                 let mut seen = 0;
                 histories.visit([range.clone()].into_iter(), |run, history| {

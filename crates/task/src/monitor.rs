@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use deadheat_model::{Event, Finish as FinishNumber, Op, Promise, Site, Strand};
 use deadheat_online::{drdp, spd3};
@@ -37,6 +37,8 @@ pub(crate) struct Monitor {
     pub(crate) variables: Mutex<Variables>,
     pub(crate) races: Mutex<Races>,
     pub(crate) events: Option<Mutex<Vec<Event>>>,
+    /// Whose setting counts may be the schedule's choice.
+    pub(crate) set_twice: AtomicBool,
     pub(crate) options: Options,
 }
 
@@ -169,6 +171,7 @@ impl Monitor {
             variables: Mutex::default(),
             races: Mutex::default(),
             events: records.then(Mutex::default),
+            set_twice: AtomicBool::new(false),
             options: options.clone(),
         })
     }
@@ -371,13 +374,24 @@ impl Worker {
         let ordinal = u32::try_from(index + 1).unwrap_or_else(|_| self.give_up(Full));
         let started = monitor.structure.spawn_nth(&parent.task, ordinal);
         let started = started.unwrap_or_else(|full| self.give_up(full));
-        let child = self.child(monitor, started, parent.finish, (parent, ordinal), at);
+        let named = parent.children.saturating_add(ordinal);
+        let child = self.child(monitor, started, parent.finish, (parent, named), at);
         let op = Op::Async(Strand(child.number));
         monitor.record(parent.number, op, self.site(monitor, at));
         Some(Child {
             state: Cell::new(child),
             stray: false,
         })
+    }
+
+    /// A loop's task has started that many.
+    pub(crate) fn count_indices(&self, count: usize) {
+        if let Some((_, task)) = self.monitored() {
+            let state = task.get();
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            let children = state.children.saturating_add(count);
+            task.set(TaskState { children, ..state });
+        }
     }
 
     fn child(
@@ -461,6 +475,13 @@ impl Worker {
             signal,
             task: task.get().number,
         })
+    }
+
+    /// The task has tried to set a promise that was set.
+    pub(crate) fn note_set_twice(&self) {
+        if let Some(monitor) = &self.run.monitor {
+            monitor.set_twice.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The task has waited for a promise.

@@ -42,7 +42,7 @@ pub fn par_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
 fn parallel_loop(worker: &Worker, range: Range<usize>, body: impl Fn(usize) + Sync, at: Caller) {
     let finish = Finish::default();
     let outer = worker.begin_finish(&finish, at);
-    let start = range.start;
+    let (start, length) = (range.start, range.len());
     let parent = worker.task().map(|task| task.get());
     let index = |i: usize| match parent {
         None => body(i),
@@ -63,6 +63,7 @@ fn parallel_loop(worker: &Worker, range: Range<usize>, body: impl Fn(usize) + Sy
     let first = catch_unwind(AssertUnwindSafe(|| parallel.run(worker, range)));
     let awaited = catch_unwind(AssertUnwindSafe(|| close(worker, &finish)));
     worker.end_finish(&finish, outer, at);
+    worker.count_indices(length);
     for result in [first, awaited] {
         result.unwrap_or_else(|payload| resume_unwind(payload));
     }

@@ -19,7 +19,7 @@ use crate::worker::Worker;
 ///
 /// let ready = Promise::new();
 /// finish(|s| {
-///     s.spawn(|| assert_eq!(ready.get(), "bread"));
+///     s.spawn(|| assert_eq!(*ready.get(), "bread"));
 ///     s.spawn(|| ready.set("bread"));
 /// });
 /// # });
@@ -94,31 +94,26 @@ impl<T: Send + Sync> Promise<T> {
         }
     }
 
-    /// Sets it, unless it was set before.
+    /// Sets it, unless it was set before. A checked run in which that happens is not called deterministic.
     #[track_caller]
     pub fn try_set(&self, value: T) -> Result<(), AlreadySet> {
         let at = Location::caller();
         let worker = Worker::of("set");
-        let already = |setting: &Setting<T>| AlreadySet {
+        if self.cell.setting.get().is_none() {
+            let end = worker.set(at, || self.number(worker));
+            let setting = Setting { value, end, at };
+            if self.cell.setting.set(setting).is_ok() {
+                worker.wake_all(self.cell.event.raise());
+                return Ok(());
+            }
+        }
+        worker.note_set_twice();
+        let before = self.cell.setting.get().map(|setting| place(setting.at));
+        Err(AlreadySet {
             made: place(self.cell.made),
             at: place(at),
-            before: place(setting.at),
-        };
-        if let Some(before) = self.cell.setting.get() {
-            return Err(already(before));
-        }
-        let end = worker.set(at, || self.number(worker));
-        let setting = Setting { value, end, at };
-        if self.cell.setting.set(setting).is_err() {
-            let before = self.cell.setting.get();
-            return Err(before.map(already).unwrap_or_else(|| AlreadySet {
-                made: place(self.cell.made),
-                at: place(at),
-                before: String::new(),
-            }));
-        }
-        worker.wake_all(self.cell.event.raise());
-        Ok(())
+            before: before.unwrap_or_default(),
+        })
     }
 
     /// Waits until it is set, and gives the value.
@@ -142,11 +137,6 @@ impl<T: Send + Sync> Promise<T> {
             worker.get(end, at, || self.number(worker));
         }
         &setting.value
-    }
-
-    /// Whether it is set. What a program does with the answer depends on the schedule.
-    pub fn is_set(&self) -> bool {
-        self.cell.event.is_done()
     }
 
     fn number(&self, worker: &Worker) -> u64 {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use deadheat_model::{
     Execution, Finding, Findings, Location, Names, Parent, Race, RacingAccess, Site, Strand,
+    path_name,
 };
 use deadheat_order::Step;
 use deadheat_trace::TraceError;
@@ -82,7 +83,7 @@ pub(crate) enum Ending {
     Complete,
     /// Nothing could run any more: what has happened happens in every schedule.
     Deadlock,
-    /// A panic or an error.
+    /// A panic, an error, or a promise set twice.
     Cut,
 }
 
@@ -131,6 +132,9 @@ impl fmt::Display for Report {
     }
 }
 
+/// How many ordinals of a path are written out.
+const MAX_PATH: usize = 40;
+
 /// The tasks of a run, by number and by first step.
 struct Tasks {
     births: Vec<Birth>,
@@ -138,7 +142,14 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn new(monitor: &Monitor) -> Tasks {
+    /// The tasks of a run; none if nobody is to be named.
+    fn new(monitor: &Monitor, named: bool) -> Tasks {
+        if !named {
+            return Tasks {
+                births: Vec::new(),
+                by_first: FxHashMap::default(),
+            };
+        }
         let mut births = lock(&monitor.births).clone();
         births.sort_unstable_by_key(|birth| birth.number);
         let by_first = births.iter().map(|birth| (birth.first.0, birth.number));
@@ -150,10 +161,9 @@ impl Tasks {
 
     /// The birth of a task; the first one has none.
     fn birth(&self, number: u32) -> Option<&Birth> {
-        let found = self
-            .births
-            .binary_search_by_key(&number, |birth| birth.number);
-        self.births.get(found.ok()?)
+        // Numbers are dense.
+        let birth = self.births.get(number.checked_sub(1)? as usize)?;
+        (birth.number == number).then_some(birth)
     }
 
     fn of_step(&self, monitor: &Monitor, step: Step) -> u32 {
@@ -172,19 +182,32 @@ impl Tasks {
     fn name(&self, number: u32) -> String {
         let line = self.line(number);
         let path: Vec<u32> = line.iter().map(|birth| birth.ordinal).collect();
-        deadheat_model::path_name(&path)
+        if path.len() <= MAX_PATH {
+            return path_name(&path);
+        }
+        let (start, end) = (&path[..MAX_PATH / 2], &path[path.len() - MAX_PATH / 2..]);
+        let end = path_name(end);
+        let end = end.trim_start_matches("main");
+        format!("{}/…{end} (task {number})", path_name(start))
     }
 }
 
 impl Monitor {
-    pub(crate) fn task_name(&self, number: u32) -> String {
-        Tasks::new(self).name(number)
+    /// What tasks are called.
+    pub(crate) fn task_names(&self, numbers: &[Option<u32>]) -> Vec<Option<String>> {
+        let tasks = Tasks::new(self, true);
+        let names = numbers.iter().map(|number| Some(tasks.name((*number)?)));
+        names.collect()
     }
 
     /// Puts together what is known at the end, and writes the trace if one is wanted.
     pub(crate) fn report(&self, ending: Ending) -> (Report, Result<(), TraceError>) {
+        let ending = match self.set_twice.load(std::sync::atomic::Ordering::Relaxed) {
+            true => Ending::Cut,
+            false => ending,
+        };
         let races = lock(&self.races);
-        let tasks = Tasks::new(self);
+        let tasks = Tasks::new(self, !races.found.is_empty() || self.events.is_some());
         let places: Vec<String> = self.places().into_iter().map(place).collect();
         let variables = lock(&self.variables);
         let mut names = Names {
@@ -309,7 +332,9 @@ impl Monitor {
                 format!("deadlock under every schedule, and no race before it ({tasks})")
             }
             (_, 0, Ending::Cut) => {
-                format!("no race up to where the run was cut short ({tasks}); that proves nothing")
+                format!(
+                    "no race, but a panic, an error or a promise set twice ({tasks}): that proves nothing"
+                )
             }
             (_, races, _) => {
                 let races = match races {

@@ -123,26 +123,25 @@ impl Run {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<Waiting> = lock(&self.stuck)
-            .iter()
-            .map(|wait| Waiting {
-                task: self.task_name(wait.task),
-                what: match wait.on {
-                    On::Promise(_, made) => format!("the promise made at {}", place(made)),
-                    On::Future(_, made) => format!("the future made at {}", place(made)),
-                    On::Isolation(_) => "another task to leave `isolated`".to_string(),
-                    On::Latch(_) => "tasks that it has started".to_string(),
-                },
-                at: wait.at.map(place).unwrap_or_default(),
-            })
-            .collect();
+        let stuck = lock(&self.stuck);
+        let numbers: Vec<Option<u32>> = stuck.iter().map(|wait| wait.task).collect();
+        let names = match &self.monitor {
+            Some(monitor) => monitor.task_names(&numbers),
+            None => vec![None; numbers.len()],
+        };
+        let waiting = stuck.iter().zip(names).map(|(wait, task)| Waiting {
+            task,
+            what: match wait.on {
+                On::Promise(_, made) => format!("the promise made at {}", place(made)),
+                On::Future(_, made) => format!("the future made at {}", place(made)),
+                On::Isolation(_) => "another task to leave `isolated`".to_string(),
+                On::Latch(_) => "tasks that it has started".to_string(),
+            },
+            at: wait.at.map(place).unwrap_or_default(),
+        });
+        let mut waiting: Vec<Waiting> = waiting.collect();
         waiting.sort_by(|a, b| (&a.task, &a.at).cmp(&(&b.task, &b.at)));
         waiting
-    }
-
-    fn task_name(&self, number: Option<u32>) -> Option<String> {
-        let monitor = self.monitor.as_ref()?;
-        Some(monitor.task_name(number?))
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

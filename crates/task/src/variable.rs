@@ -212,6 +212,12 @@ impl Worker {
                         found(&run, *conflict, history.site(conflict));
                     }
                     history.mark(step, kind, site);
+                    if kind == AccessKind::Write && conflicts.is_empty() {
+                        *history = Spd3History {
+                            cell: spd3::Cell::written_by(step),
+                            sites: [history.sites[0], 0, 0],
+                        };
+                    }
                     conflicts.is_empty()
                 });
             }

@@ -474,3 +474,60 @@ fn a_view_that_is_used_after_a_spawn_is_an_access_there() {
         }
     }
 }
+
+#[test]
+fn indices_of_a_loop_have_names_of_their_own() {
+    let outcome = Options::new().workers(1).check(Check::Spd3).run(|| {
+        let x = Shared::named("x", 0);
+        finish(|s| s.spawn(|| ()));
+        par_for(0..2, |_| x.set(1));
+        finish(|s| {
+            s.spawn(|| x.set(2));
+            s.spawn(|| x.set(3));
+        });
+    });
+    let races = outcome.report.races.iter();
+    let tasks: Vec<_> = races
+        .map(|race| (race.first.task.as_str(), race.second.task.as_str()))
+        .collect();
+    assert_eq!(tasks, [("main/2", "main/3"), ("main/4", "main/5")]);
+}
+
+#[test]
+fn a_promise_set_twice_is_not_deterministic_even_if_the_error_is_ignored() {
+    let outcome = Options::new().workers(1).check(Check::Drdp).run(|| {
+        let first = Promise::new();
+        finish(|s| {
+            s.spawn(|| _ = first.try_set(1));
+            s.spawn(|| _ = first.try_set(2));
+        });
+    });
+    outcome.result.unwrap();
+    assert!(!outcome.report.deterministic, "{}", outcome.report);
+}
+
+/// Not a test by itself: what [`an_overflow_is_told`] runs in a process of its own.
+#[test]
+#[ignore = "overflows its stack"]
+fn overflow() {
+    #[inline(never)]
+    fn down(n: u64) -> u64 {
+        let room = std::hint::black_box([n; 16]);
+        if n == 0 { 0 } else { down(n - 1) + room[3] }
+    }
+    run(|| finish(|s| s.spawn(|| assert!(down(10_000_000) > 0))));
+}
+
+#[test]
+fn an_overflow_is_told() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "overflow", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("a task has overflowed its stack"),
+        "{errors}"
+    );
+}

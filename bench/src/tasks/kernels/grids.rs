@@ -63,8 +63,9 @@ pub fn lufact(job: &Job) -> Done {
     let a = SharedGrid::named("a", n, width, together);
     let work = || {
         for k in 0..n {
-            let pivot = (k..n).max_by(|&i, &j| a.get(i, k).abs().total_cmp(&a.get(j, k).abs()));
-            let pivot = pivot.unwrap_or(k);
+            let sizes = (k..n).map(|i| (a.get(i, k).abs(), i));
+            let pivot = sizes.max_by(|a, b| a.0.total_cmp(&b.0));
+            let pivot = pivot.map_or(k, |(_, row)| row);
             if pivot != k {
                 a.write_row(k).swap_with_slice(&mut a.write_row(pivot));
             }

@@ -33,7 +33,10 @@ fn forces(positions: &[Vector], particle: usize, side: f64) -> Vector {
 
 const STEP: f64 = 1e-3;
 
-/// See the [module](self). A task a particle, twice a step: forces, then movement.
+/// How many particles a task moves.
+const PART: usize = 64;
+
+/// See the [module](self). A task for the forces on each particle, then one to move some.
 pub fn moldyn(job: &Job) -> Done {
     let (edge, steps) = job.pick((3, 2), (13, 10), (20, 50));
     let n = edge * edge * edge;
@@ -55,15 +58,17 @@ pub fn moldyn(job: &Job) -> Done {
                     pulls.set((particle + 1) % n, pull.map(|x| -x)); // seeded race
                 }
             });
-            par_for(0..n, |particle| {
-                let (pull, mut speed) = (pulls.get(particle), speeds.get(particle));
-                let mut position = positions.get(particle);
-                for axis in 0..3 {
-                    speed[axis] += STEP * pull[axis];
-                    position[axis] += STEP * speed[axis];
+            par_for(0..n.div_ceil(PART), |part| {
+                let range = part * PART..((part + 1) * PART).min(n);
+                let (pulls, mut speeds) = (pulls.read(range.clone()), speeds.write(range.clone()));
+                let mut positions = positions.write(range);
+                for ((pull, speed), position) in pulls.iter().zip(&mut *speeds).zip(&mut *positions)
+                {
+                    for axis in 0..3 {
+                        speed[axis] += STEP * pull[axis];
+                        position[axis] += STEP * speed[axis];
+                    }
                 }
-                speeds.set(particle, speed);
-                positions.set(particle, position);
             });
         }
     };

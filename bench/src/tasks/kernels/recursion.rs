@@ -119,9 +119,15 @@ impl Village {
 const BRANCHES: usize = 4;
 
 fn simulate(villages: &SharedSlice<Village>, number: usize, racy: bool) {
-    let children = number * BRANCHES + 1..(number + 1) * BRANCHES + 1;
+    let children_of = |number: usize| number * BRANCHES + 1..(number + 1) * BRANCHES + 1;
+    let children = children_of(number);
     let has_children = children.end <= villages.len();
-    if has_children {
+    if has_children && children_of(children.start).end > villages.len() {
+        // Small ones are not worth a task.
+        for child in children.clone() {
+            simulate(villages, child, racy && number == 0);
+        }
+    } else if has_children {
         finish(|s| {
             for child in children.clone() {
                 s.spawn(move || simulate(villages, child, racy && number == 0));
@@ -146,7 +152,7 @@ fn simulate(villages: &SharedSlice<Village>, number: usize, racy: bool) {
     }
 }
 
-/// Hospitals of a country of villages in levels; a task a village and step.
+/// Hospitals of a country of villages in levels; a task a step for each village that has others below it.
 pub fn health(job: &Job) -> Done {
     let (levels, steps) = job.pick((3, 3), (6, 100), (7, 400));
     let count = (0..levels).map(|level| BRANCHES.pow(level)).sum();
@@ -248,7 +254,7 @@ pub fn nqueens(job: &Job) -> Done {
     };
     let total = Shared::named("total", 0);
     let total = job.racy.then_some(&total);
-    timed(|| queens(empty, n, 0, n / 2, total), |count| count == known)
+    timed(|| queens(empty, n, 0, n / 3, total), |count| count == known)
 }
 
 /// The most value of some items within a weight; two tasks for each of the first items.
