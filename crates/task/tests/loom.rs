@@ -5,8 +5,8 @@
 
 use deadheat_task::sleep::{Sleep, Waking};
 use deadheat_task::waiter::{Event, Latch, Waiter};
-use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 #[test]
@@ -59,7 +59,7 @@ fn everybody_who_waits_on_an_event_is_woken_once_or_told() {
 fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
     loom::model(|| {
         let sleep = Arc::new(Sleep::new(2));
-        let mail = Arc::new(AtomicBool::new(false));
+        let mail = Arc::new(Mutex::new(false));
         let received = Arc::new(AtomicBool::new(false));
         let done = Arc::new(AtomicBool::new(false));
         let receiver = thread::spawn({
@@ -67,13 +67,13 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
             let (received, done) = (received.clone(), done.clone());
             move || {
                 loop {
-                    if mail.swap(false, Ordering::SeqCst) {
+                    if std::mem::take(&mut *mail.lock().unwrap()) {
                         received.store(true, Ordering::SeqCst);
                     }
                     if done.load(Ordering::SeqCst) {
                         return;
                     }
-                    let has_work = || mail.load(Ordering::SeqCst) || done.load(Ordering::SeqCst);
+                    let has_work = || *mail.lock().unwrap() || done.load(Ordering::SeqCst);
                     if sleep.sleep(1, has_work) == Waking::AllIdle {
                         assert!(received.load(Ordering::SeqCst), "idle with mail unread");
                         done.store(true, Ordering::SeqCst);
@@ -83,7 +83,7 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
                 }
             }
         });
-        mail.store(true, Ordering::SeqCst);
+        *mail.lock().unwrap() = true;
         sleep.wake(1);
         while !done.load(Ordering::SeqCst) {
             if sleep.sleep(0, || done.load(Ordering::SeqCst)) == Waking::AllIdle {
