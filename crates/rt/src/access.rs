@@ -9,7 +9,7 @@
 //! over fresh memory is a compare-and-swap more.
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::{self, Kind, Record, Step};
 
@@ -17,12 +17,12 @@ use crate::findings::RacyAccess;
 use crate::histories::UNCHECKED;
 use crate::memo::Code;
 use crate::openmp;
-use crate::openmp::order::Asking;
+use crate::openmp::order::{Asking, is_over};
 use crate::origin::Origin;
 pub use crate::origin::What;
 use crate::recording;
 use crate::registry::Pause;
-use crate::shadow::Shadow;
+use crate::shadow::{Pair, Shadow};
 use crate::thread::{Entered, Local, ROOT, Thread, enter, local};
 use crate::world::world;
 
@@ -51,7 +51,57 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     }
 }
 
+/// An access of 16 bytes, as vector code makes them.
+#[inline(always)]
+pub fn access16<const WRITES: bool>(address: usize, pc: usize) {
+    let local = local();
+    let base = local.key.get();
+    if base == 0 || address & 7 != 0 {
+        return unaligned::<WRITES>(address, 16, pc);
+    }
+    // SAFETY: a key is only set while there is a thread.
+    let memo = unsafe { &(*local.thread.get()).memo };
+    let knows = |address| {
+        let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
+        memo.knows_usual::<3, WRITES>(base, address, history)
+    };
+    if !(knows(address) && knows(address + 8)) {
+        change_two::<WRITES>(address, pc);
+    }
+}
+
+/// An access to two words that may change their histories.
+#[cold]
+#[inline(never)]
+fn change_two<const WRITES: bool>(address: usize, pc: usize) {
+    let local = local();
+    let kind = Kind {
+        write: WRITES,
+        atomic: false,
+    };
+    let code = Code::new(0xff, kind);
+    if let Some(pair) = Pair::at(local.shadow.get(), address) {
+        let [first, second] = pair.load();
+        let [one, two] = pair.cells();
+        if let Some(next) = known_change(local, one, address, first, code, pc)
+            && let Some(next2) = match second == first {
+                true => Some(next),
+                false => known_change(local, two, address + 8, second, code, pc),
+            }
+            && pair.replace([first, second], [next, next2])
+        {
+            return;
+        }
+    }
+    change(address, code, pc);
+    // A signal handler that ran meanwhile may have switched checking off.
+    if local.key.get() != 0 {
+        change(address + 8, code, pc);
+    }
+}
+
 /// An access of up to 16 bytes that begins within a word and ends in another.
+#[cold]
 #[inline(never)]
 pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
     let local = local();
@@ -87,10 +137,75 @@ fn part(local: &Local, base: u64, address: usize, code: Code, pc: usize) {
     }
 }
 
+/// What an access makes of a history, if this thread has seen that at its present time.
+#[inline(always)]
+fn known_change(
+    local: &Local,
+    cell: &AtomicU32,
+    address: usize,
+    history: u32,
+    code: Code,
+    pc: usize,
+) -> Option<u32> {
+    let thread = local.thread.get();
+    // SAFETY: a key is only set while there is a thread.
+    unsafe {
+        let (site, chain) = here(local, pc);
+        let next = (*thread)
+            .memo
+            .change(local.key.get(), code, history, site, chain)?;
+        if history == 0 {
+            world().shadow.note(cell);
+            (*thread).note_lowest(address);
+        }
+        Some(next)
+    }
+}
+
+/// Code at an address in the running function: as the memo knows it.
+#[inline(always)]
+fn here(local: &Local, pc: usize) -> (u64, u32) {
+    let thread = local.thread.get();
+    let top = local.frame.get();
+    // SAFETY: a thread has frames, of which those below the top have been written.
+    unsafe {
+        let chain = if top == (*thread).frames {
+            ROOT
+        } else {
+            (*top.sub(1)).chain
+        };
+        ((*thread).site(pc), chain)
+    }
+}
+
 /// An access that may change the history of its word.
 #[cold]
 #[inline(never)]
 extern "C" fn change(address: usize, code: Code, pc: usize) {
+    let local = local();
+    let cell = Shadow::cell_at(local.shadow.get(), address);
+    let history = cell.load(Ordering::Acquire);
+    // SAFETY: a key is only set while there is a thread.
+    let phase = unsafe { (*local.thread.get()).phase };
+    if phase != 0 && code.is_read() && openmp::is_settled(phase, history, code.mask()) {
+        return;
+    }
+    match known_change(local, cell, address, history, code, pc) {
+        Some(next) if replace(cell, history, next) => (),
+        _ => change_unknown(address, code, pc),
+    }
+}
+
+#[inline(always)]
+fn replace(cell: &AtomicU32, history: u32, next: u32) -> bool {
+    cell.compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
+        .is_ok()
+}
+
+/// An access to a history that this thread has not seen from there at its present time.
+#[cold]
+#[inline(never)]
+fn change_unknown(address: usize, code: Code, pc: usize) {
     let local = local();
     let base = local.key.get();
     let cell = Shadow::cell_at(local.shadow.get(), address);
@@ -98,22 +213,18 @@ extern "C" fn change(address: usize, code: Code, pc: usize) {
     let thread = local.thread.get();
     // SAFETY: a key is only set while there is a thread.
     unsafe {
-        let top = local.frame.get();
-        let chain = if top == (*thread).frames {
-            ROOT
-        } else {
-            (*top.sub(1)).chain
-        };
-        let site = (*thread).site(pc);
-        if let Some(next) = (*thread).memo.change(base, code, history, site, chain) {
-            if history == 0 {
-                world().shadow.note(cell);
-                (*thread).note_lowest(address);
-            }
-            if cell
-                .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
-                .is_ok()
+        if history > UNCHECKED
+            && !(*thread).strand.is_null()
+            && world().histories.all(history, is_over)
+        {
+            // As if nothing were known of the word.
+            if let Some(next) = known_change(local, cell, address, 0, code, pc)
+                && replace(cell, history, next)
             {
+                let (site, chain) = here(local, pc);
+                (*thread)
+                    .memo
+                    .note_change(base, code, history, site, chain, next);
                 return;
             }
         }
@@ -221,6 +332,15 @@ pub fn range_entered(
     let mut lately = Lately::default();
     let mut rested = 0;
     while at < end {
+        rested += 1;
+        if rested % 4096 == 0 {
+            entered.rest();
+            lately = Lately::default();
+        }
+        if at >= address && end - at >= 16 && two_words(entered, at, &lately) {
+            at += 16;
+            continue;
+        }
         let from = address.max(at) - at;
         let to = (end - at).min(8);
         let mask = (0xffu32 >> (8 - (to - from)) << from) as u8;
@@ -233,12 +353,30 @@ pub fn range_entered(
         };
         word(entered, at, &piece, &mut lately);
         at += 8;
-        rested += 1;
-        if rested % 4096 == 0 {
-            entered.rest();
-            lately = Lately::default();
-        }
     }
+}
+
+/// Notes an access to two words at once, if what it makes of their histories was seen lately.
+#[inline(always)]
+fn two_words(entered: &Entered, address: usize, lately: &Lately) -> bool {
+    let shadow = &world().shadow;
+    let Some(pair) = Pair::at(shadow.base(), address) else {
+        return false;
+    };
+    let histories = pair.load();
+    let Some(first) = lately.find(histories[0], 0xff) else {
+        return false;
+    };
+    let second = match histories[0] == histories[1] {
+        true => Some(first),
+        false => lately.find(histories[1], 0xff),
+    };
+    let Some(second) = second else { return false };
+    if histories.contains(&0) {
+        pair.cells().iter().for_each(|cell| shadow.note(cell));
+        entered.thread().note_lowest(address);
+    }
+    histories == [first, second] || pair.replace(histories, [first, second])
 }
 
 /// The part of an access in one word.
@@ -294,11 +432,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
             return;
         }
         if let Some(next) = lately.find(history, piece.mask) {
-            if history != next
-                && cell
-                    .compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
-                    .is_err()
-            {
+            if history != next && !replace(cell, history, next) {
                 continue;
             }
             return;
@@ -309,6 +443,9 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
             *lately = Lately::default();
             continue;
         };
+        if !thread.strand.is_null() {
+            openmp::unsettle(number);
+        }
         let origin = origin(thread, piece);
         let access = thread.record(piece.kind, piece.mask, origin);
         // Up to sixteen races, and one more for each byte that these leave out.
@@ -324,7 +461,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
         };
         let step = match thread.strand.is_null() {
             true => fasttrack::step(records, access, thread.line.clock(), room, race),
-            false => strand_step(thread, address, records, access, room, race),
+            false => strand_step(thread, address, history, access, room, race),
         };
         match step {
             Step::Same => {
@@ -344,10 +481,7 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
                     .made(present, hash)
                     .filter(|same| world.histories.get(*same) == made);
                 let number = same.unwrap_or(number);
-                if cell
-                    .compare_exchange(history, number, Ordering::Release, Ordering::Relaxed)
-                    .is_err()
-                {
+                if !replace(cell, history, number) {
                     continue;
                 }
                 if same.is_none() {
@@ -357,6 +491,9 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
                 thread.line.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
+                    if !thread.strand.is_null() && records.iter().all(is_over) {
+                        remember(thread, piece, 0, number);
+                    }
                     lately.note(history, number, piece.mask);
                 }
                 for earlier in races.iter().take(found) {
@@ -382,11 +519,13 @@ fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
 fn strand_step(
     thread: &mut Thread,
     address: usize,
-    records: &[Record],
+    history: u32,
     access: Record,
     room: &mut [Record],
     mut race: impl FnMut(&Record),
 ) -> Step {
+    let records = world().histories.get(history);
+    let phase = thread.phase;
     let Some(mut asking) = Asking::of(thread, address) else {
         return Step::Same;
     };
@@ -397,7 +536,12 @@ fn strand_step(
         race(earlier);
     });
     match step {
-        Step::Changed(_) if superfluous && !found => Step::Same,
+        Step::Changed(_) if superfluous && !found => {
+            if phase != 0 {
+                asking.settle(phase, history, &access);
+            }
+            Step::Same
+        }
         Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
         Step::Same => Step::Same,
     }

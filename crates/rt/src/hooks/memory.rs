@@ -3,7 +3,7 @@
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
-use crate::access::{What, access, range, unaligned};
+use crate::access::{What, access, access16, range};
 use crate::interpose::real::real;
 use crate::thread::{Frame, enter, local};
 
@@ -33,11 +33,11 @@ extern "C" fn write8(address: usize, pc: usize) {
 }
 
 extern "C" fn read16(address: usize, pc: usize) {
-    unaligned::<false>(address, 16, pc);
+    access16::<false>(address, pc)
 }
 
 extern "C" fn write16(address: usize, pc: usize) {
-    unaligned::<true>(address, 16, pc);
+    access16::<true>(address, pc)
 }
 
 const READ: Kind = Kind {
