@@ -102,8 +102,8 @@ impl Record {
     /// A hash of records, one after the other.
     #[inline]
     pub fn hash(before: u64, record: &Record) -> u64 {
-        let mixed = (before.rotate_left(5) ^ record.what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ mixed >> 29 ^ record.origin).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = before.rotate_left(5) ^ record.what ^ record.origin.rotate_left(29);
+        let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ mixed >> 32
     }
 

@@ -3,8 +3,10 @@
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
-use crate::access::{What, access, access16, range};
+use crate::access::{access, access16};
 use crate::interpose::real::real;
+use crate::origin::What;
+use crate::range::range;
 use crate::thread::{Frame, enter, local};
 
 extern "C" fn read1(address: usize, pc: usize) {
