@@ -105,7 +105,8 @@ pub struct Strand {
     pub region: Option<Arc<Team>>,
     /// While it runs a piece of a phase: the piece's first step, and which phase, as long as it has joined nothing.
     piece: (Step, u32),
-    /// A piece has ended that had waited for tasks: what its thread keeps on its stack for pieces may be used anew.
+    /// A piece begins or ends, and nothing it or its children know of is under way: to its thread's stack the next
+    /// piece comes after, though not to anything else.
     pub stack_is_free: bool,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
@@ -451,13 +452,13 @@ impl Strand {
 
     /// It goes on elsewhere in the tree: with a piece of a phase. What it has begun before is set aside.
     pub fn step_aside(&mut self, order: Task, description: u32, phase: u32) -> Aside {
+        self.stack_is_free = !self.has_children();
         let aside = Aside {
             order: std::mem::replace(&mut self.order, order),
             description: std::mem::replace(&mut self.description, description),
             scopes: std::mem::take(&mut self.scopes),
             dependences: self.dependences.take(),
             messages: std::mem::take(&mut self.messages),
-            first: self.step(),
         };
         self.piece = (self.step(), phase);
         self.note_step();
@@ -467,7 +468,7 @@ impl Strand {
     /// It comes back from such a part.
     pub fn step_back(&mut self, aside: Aside) {
         self.piece = (Step::NONE, 0);
-        self.stack_is_free |= self.step() != aside.first && self.scopes.is_empty() && !self.leaks;
+        self.stack_is_free = !self.has_children();
         self.order = aside.order;
         self.description = aside.description;
         self.leaks |= !self.scopes.is_empty();
@@ -480,8 +481,6 @@ impl Strand {
 /// What a strand has set aside while it runs iterations.
 #[derive(Debug)]
 pub struct Aside {
-    /// The first step of what it does meanwhile.
-    first: Step,
     pub order: Task,
     pub description: u32,
     scopes: Vec<Scope>,
