@@ -94,7 +94,7 @@ fn what_is_isolated_is_judged_from_the_trace() {
         });
         assert_eq!(
             (engine.as_str(), variables),
-            ("zipper", vec!["last".to_string()])
+            ("m2", vec!["last".to_string()])
         );
     }
 }

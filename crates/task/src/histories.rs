@@ -56,39 +56,65 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
         }
     }
 
-    /// Calls `access` with the histories of some ranges, from left to right: once for each run, with its elements, but not where
-    /// the same was done to an equal history just before. `access` says whether it may be left out the next time.
+    /// Calls `check` with the histories of some ranges, from left to right: once for each run, with its elements, but not where
+    /// the same was done to an equal history just before. `check` says whether it may be left out the next time.
     pub(crate) fn visit(
         &mut self,
         ranges: impl Iterator<Item = Range<usize>>,
-        mut access: impl FnMut(Range<usize>, &mut H) -> bool,
+        mut check: impl FnMut(Range<usize>, &mut H) -> bool,
     ) {
-        let mut answers = [const { None::<(H, H)> }; ANSWERS];
-        let mut oldest = 0;
-        let mut access = |run: Range<usize>, history: &mut H| {
-            let mut known = answers.iter().flatten();
-            if let Some((_, after)) = known.find(|(before, _)| before == history) {
-                *history = after.clone();
-                return;
-            }
-            let before = history.clone();
-            if access(run, history) {
-                answers[oldest % ANSWERS] = Some((before, history.clone()));
-                oldest += 1;
-            }
-        };
+        let mut answers = Answers::default();
         for range in ranges {
+            if range.len() == 1 {
+                // To remember would cost more than it could save.
+                let (number, index) = (range.start / PAGE, range.start % PAGE);
+                self.pages[number].visit(index..index + 1, |_, history| {
+                    check(range.clone(), history);
+                });
+                continue;
+            }
             let mut from = range.start;
             while from < range.end {
                 let number = from / PAGE;
                 let start = number * PAGE;
                 let to = range.end.min(start + PAGE);
-                let page = &mut self.pages[number];
-                page.visit(from - start..to - start, |run, history| {
-                    access(start + run.start..start + run.end, history);
+                self.pages[number].visit(from - start..to - start, |run, history| {
+                    let run = start + run.start..start + run.end;
+                    answers.apply(history, |history| check(run, history));
                 });
                 from = to;
             }
+        }
+    }
+}
+
+/// What was done to a few histories: each before and after.
+struct Answers<H> {
+    known: [Option<(H, H)>; ANSWERS],
+    oldest: usize,
+}
+
+impl<H> Default for Answers<H> {
+    fn default() -> Answers<H> {
+        Answers {
+            known: [const { None }; ANSWERS],
+            oldest: 0,
+        }
+    }
+}
+
+impl<H: Clone + PartialEq> Answers<H> {
+    /// Does to a history what was done to an equal one, or else what `check` does.
+    fn apply(&mut self, history: &mut H, check: impl FnOnce(&mut H) -> bool) {
+        let mut known = self.known.iter().flatten();
+        if let Some((_, after)) = known.find(|(before, _)| before == history) {
+            *history = after.clone();
+            return;
+        }
+        let before = history.clone();
+        if check(history) {
+            self.known[self.oldest % ANSWERS] = Some((before, history.clone()));
+            self.oldest += 1;
         }
     }
 }
