@@ -8,7 +8,7 @@ use deadheat_explain::{Judgement, NotATrace, Witnesses};
 use deadheat_model::{EventNumber, Execution};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
-use deadheat_report::{AboutTrace, AnalyzeReport, Spelling};
+use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Sources, Spelling};
 use deadheat_trace::{Format, Source, TraceError};
 use thiserror::Error;
 
@@ -33,6 +33,8 @@ pub struct Analysis {
     pub failures: Vec<EngineError>,
     /// Witnesses that the checker refused: bugs of deadheat, to be told.
     pub refused: Vec<String>,
+    /// The files that the trace's places are in.
+    pub sources: Sources,
 }
 
 /// Why a trace could not be judged.
@@ -60,6 +62,22 @@ impl AnalyzeError {
             AnalyzeError::Unchecked(refused) => Some(refused.event),
             _ => None,
         }
+    }
+}
+
+impl Analysis {
+    /// Its findings, one for each that several engines have.
+    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+        let entries = self.reports.iter().flat_map(AnalyzeReport::entries);
+        let guarantees = self.reports.iter();
+        let guarantees =
+            guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee));
+        Chapter::new(
+            title.to_string(),
+            entries.collect(),
+            guarantees.collect(),
+            &self.sources,
+        )
     }
 }
 
@@ -138,6 +156,7 @@ fn judge(
         reports: Vec::new(),
         failures: Vec::new(),
         refused: Vec::new(),
+        sources: Sources::default(),
     };
     let mut checker: Option<(Witnesses, Arc<Spelling>)> = None;
     for engine in engines {
@@ -157,6 +176,7 @@ fn judge(
         let mut about = AboutTrace {
             names: survey.names,
             events: survey.count,
+            sources: &analysis.sources,
             spelling: None,
         };
         let judgement = match execution.filter(|_| engine.worth.is_shown()) {

@@ -10,7 +10,7 @@ use deadheat_explore::{
 use deadheat_lang::{CannotFollow, DEFAULT_MAX_STEPS, Program, Run, Schedule};
 use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition};
 use deadheat_offline::{Engine, EngineError, zipper};
-use deadheat_report::{CheckReport, Renderer};
+use deadheat_report::{Chapter, CheckReport, Renderer, Sources};
 use thiserror::Error;
 
 use crate::drawing::{PictureFormat, draw};
@@ -96,6 +96,8 @@ pub enum CheckError {
 pub struct Checked {
     /// What was found.
     pub report: CheckReport,
+    /// The program's text.
+    pub sources: Sources,
     path: String,
     source: String,
     run: Run,
@@ -103,10 +105,17 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The report as text, with the source shown. Styled: whoever prints it strips the colours where
+    /// The report as text, `most` findings of a kind with the source shown. Styled: whoever prints it strips the colours where
     /// they do not belong.
-    pub fn text(&self) -> String {
-        Renderer::new(&self.path, &self.source).check(&self.report)
+    pub fn text(&self, most: usize) -> String {
+        Renderer::new(&self.path, &self.source).check(&self.report, most)
+    }
+
+    /// Its findings.
+    pub fn chapter(&self) -> Chapter<'_> {
+        let guarantees = vec![self.report.guarantee.clone()];
+        let entries = self.report.entries();
+        Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
     }
 
     /// The run's schedule, for `--schedule trace:FILE`.
@@ -122,7 +131,8 @@ impl Checked {
     /// Explains the run's races.
     pub fn explain(&self, watch: Watch) -> Result<Explained, ExplainError> {
         let execution = Arc::new(self.run.execution.clone());
-        explain_execution(execution, &ExplainOptions::default(), watch)
+        let sources = Sources::with(&self.path, &self.source);
+        explain_execution(execution, sources, &ExplainOptions::default(), watch)
     }
 
     /// The picture of the run's computation graph, its races marked, as a file of this name has it.
@@ -160,7 +170,7 @@ pub fn check(
     let orders = orders.as_ref().map(replayed);
     let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
-    let report = CheckReport::new(
+    let mut report = CheckReport::new(
         path,
         constructs,
         &run,
@@ -169,8 +179,11 @@ pub fn check(
         orders,
         exploration,
     );
+    let sources = Sources::with(path, source);
+    report.identify(&sources);
     Ok(Checked {
         report,
+        sources,
         path: path.to_string(),
         source: source.to_string(),
         run,

@@ -13,6 +13,9 @@ use deadheat_offline::Engine;
 use serde::Serialize;
 
 use crate::check_guarantee;
+use crate::filter::{Filter, LeftOut};
+use crate::fingerprint::fingerprint;
+use crate::sources::Sources;
 
 /// How long the name of a task may be before it is shortened.
 const MAX_NAME: usize = 60;
@@ -56,6 +59,12 @@ pub struct CheckReport {
     pub explored: Option<ExploredReport>,
     /// What all this proves.
     pub guarantee: String,
+    /// What was left out because a baseline or suppressions name it.
+    #[serde(flatten)]
+    pub left_out: LeftOut,
+    /// Whether what can go wrong is more than what is listed and what was left out.
+    #[serde(skip)]
+    pub unlisted: Unlisted,
     /// Whether the run alone proves that no schedule has a race.
     #[serde(skip)]
     pub proven_by_run: bool,
@@ -64,6 +73,8 @@ pub struct CheckReport {
 /// A race of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RaceReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What both accesses touch.
     pub location: String,
     /// `write-read` and so on: first, then second.
@@ -110,6 +121,8 @@ pub struct AccessReport {
 /// Who waits for what.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeadlockReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// Who waits.
     pub waiting: Vec<WaitingReport>,
     /// How many more do.
@@ -131,6 +144,8 @@ pub struct WaitingReport {
 /// A run-time error.
 #[derive(Clone, Debug, Serialize)]
 pub struct ErrorReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What went wrong.
     pub message: String,
     /// Where.
@@ -186,6 +201,8 @@ pub struct Shown<T> {
 /// A race that some schedule has.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExploredRaceReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What both accesses touch.
     pub location: String,
     /// `write-read` and so on: first, then second.
@@ -237,6 +254,7 @@ impl CheckReport {
             Ending::StillRunning => {
                 let last = run.execution.events.last();
                 error = Some(ErrorReport {
+                    fingerprint: String::new(),
                     message: "still running when `--max-steps` stopped it".to_string(),
                     position: names.position(last.map_or(Site(0), |event| event.site())),
                     task: names.strand(last.map_or(Strand::MAIN, |event| event.strand())),
@@ -285,8 +303,11 @@ impl CheckReport {
             }),
             explored,
             guarantee: String::new(),
+            left_out: LeftOut::default(),
+            unlisted: Unlisted::default(),
             proven_by_run: false,
         };
+        report.unlisted = Unlisted::new(&report);
         report.proven_by_run = check_guarantee::is_proven_by_run(&report, constructs, run);
         report.guarantee = check_guarantee::sentence(&report, constructs, run);
         report
@@ -295,13 +316,15 @@ impl CheckReport {
     /// Whether the run or some explored schedule ends in a deadlock.
     pub fn has_deadlock(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.deadlock.is_some() || explored.is_some_and(|explored| explored.deadlock_possible)
+        let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some());
+        self.deadlock.is_some() || elsewhere || self.unlisted.deadlock
     }
 
     /// Whether the run or some explored schedule ends with an error.
     pub fn has_error(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.error.is_some() || explored.is_some_and(|explored| explored.error_possible)
+        let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty());
+        self.error.is_some() || elsewhere || self.unlisted.error
     }
 
     /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,
@@ -316,8 +339,112 @@ impl CheckReport {
 
     /// Whether a race was found, in the run or in some other schedule.
     pub fn has_race(&self) -> bool {
-        let elsewhere = self.explored.as_ref().map(|e| e.racy_locations.is_empty());
-        !self.races.is_empty() || elsewhere == Some(false)
+        let explored = self.explored.as_ref();
+        let elsewhere = explored.is_some_and(|explored| !explored.races.is_empty());
+        !self.races.is_empty() || elsewhere || self.unlisted.race
+    }
+
+    /// Gives every finding its identity.
+    pub fn identify(&mut self, sources: &Sources) {
+        let program = self.program.clone();
+        let loc = |at: &SourcePosition| format!("{program}:{}:{}", at.line, at.column);
+        let race = |location: &str, first: &AccessReport, second: &AccessReport| {
+            let [first, second] = [loc(&first.position), loc(&second.position)];
+            fingerprint(sources, "race", location, &[&first, &second])
+        };
+        let deadlock = |deadlock: &mut DeadlockReport| {
+            let waits = deadlock
+                .waiting
+                .iter()
+                .map(|waiting| loc(&waiting.position));
+            let waits: BTreeSet<String> = waits.collect();
+            let waits: Vec<&str> = waits.iter().map(String::as_str).collect();
+            deadlock.fingerprint = fingerprint(sources, "deadlock", "", &waits);
+        };
+        let error = |error: &mut ErrorReport| {
+            let place = loc(&error.position);
+            error.fingerprint = fingerprint(sources, "error", &error.message, &[&place]);
+        };
+        for found in &mut self.races {
+            found.fingerprint = race(&found.location, &found.first, &found.second);
+        }
+        self.deadlock.iter_mut().for_each(deadlock);
+        self.error.iter_mut().for_each(error);
+        if let Some(explored) = &mut self.explored {
+            for found in &mut explored.races {
+                found.fingerprint = race(&found.location, &found.first, &found.second);
+            }
+            let deadlocks = explored.deadlock.iter_mut();
+            deadlocks.for_each(|found| deadlock(&mut found.what));
+            let errors = explored.errors.iter_mut();
+            errors.for_each(|found| error(&mut found.what));
+        }
+    }
+
+    /// Leaves out what a baseline knows and what suppressions name. What the run and the search as a whole have
+    /// shown stays as it is.
+    pub fn filter(&mut self, filter: &Filter) {
+        let mut left_out = filter.start();
+        let file = self.program.as_str();
+        self.races.retain(|race| {
+            filter.keeps(&race.fingerprint, &race.location, [file; 2], &mut left_out)
+        });
+        if let Some(found) = &self.deadlock
+            && filter.knows(&found.fingerprint, &mut left_out)
+        {
+            self.deadlock = None;
+        }
+        if let Some(found) = &self.error
+            && filter.knows(&found.fingerprint, &mut left_out)
+        {
+            self.error = None;
+        }
+        // What the run has shown is counted once.
+        let mut again = filter.start();
+        if let Some(explored) = &mut self.explored {
+            explored.races.retain(|race| {
+                filter.keeps(&race.fingerprint, &race.location, [file; 2], &mut again)
+            });
+            if let Some(found) = &explored.deadlock
+                && filter.knows(&found.what.fingerprint, &mut again)
+            {
+                explored.deadlock = None;
+            }
+            explored
+                .errors
+                .retain(|found| !filter.knows(&found.what.fingerprint, &mut again));
+            left_out.known = left_out.known.max(again.known);
+            left_out.suppressed = left_out.suppressed.max(again.suppressed);
+        }
+        self.guarantee += &left_out.sentence();
+        self.left_out = left_out;
+    }
+}
+
+/// What can go wrong though nothing that is listed shows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unlisted {
+    race: bool,
+    deadlock: bool,
+    error: bool,
+}
+
+impl Unlisted {
+    fn new(report: &CheckReport) -> Unlisted {
+        let Some(explored) = &report.explored else {
+            return Unlisted::default();
+        };
+        let own = report.races.iter().map(|race| race.location.as_str());
+        let others = explored.races.iter().map(|race| race.location.as_str());
+        let listed: BTreeSet<&str> = own.chain(others).collect();
+        let mut racy = explored.racy_locations.iter();
+        Unlisted {
+            race: racy.any(|location| !listed.contains(location.as_str())),
+            deadlock: explored.deadlock_possible
+                && explored.deadlock.is_none()
+                && report.deadlock.is_none(),
+            error: explored.error_possible && explored.errors.is_empty() && report.error.is_none(),
+        }
     }
 }
 
@@ -360,6 +487,7 @@ impl<'t> StrandNames<'t> {
             position: self.position(waiting.site),
         });
         DeadlockReport {
+            fingerprint: String::new(),
             waiting: waiting.collect(),
             more,
         }
@@ -391,6 +519,7 @@ impl<'t> StrandNames<'t> {
 
     fn error(&self, error: &RuntimeError) -> ErrorReport {
         ErrorReport {
+            fingerprint: String::new(),
             message: error.kind.to_string(),
             position: self.position(error.site),
             task: self.strand(error.strand),
@@ -408,6 +537,7 @@ impl<'t> StrandNames<'t> {
     ) -> RaceReport {
         let order = race.sections.iter().map(|&strand| self.strand(strand));
         RaceReport {
+            fingerprint: String::new(),
             location: race.location.clone(),
             kind: RaceKind(race.first.kind, race.second.kind).to_string(),
             count: 1,
@@ -435,6 +565,7 @@ fn race_report(race: &Race, tables: &Names) -> RaceReport {
         task: names.strand(access.strand),
     };
     RaceReport {
+        fingerprint: String::new(),
         location: tables.location(race.location).to_string(),
         kind: RaceKind(race.first.kind, race.second.kind).to_string(),
         count: race.count,
@@ -473,6 +604,7 @@ fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
         .races
         .iter()
         .map(|(race, proof)| ExploredRaceReport {
+            fingerprint: String::new(),
             location: race.location.clone(),
             kind: RaceKind(race.first.kind, race.second.kind).to_string(),
             first: names.explored_access(&race.first),
