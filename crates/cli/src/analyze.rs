@@ -125,11 +125,13 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let reports: Vec<&AnalyzeReport> = reports.collect();
     let delivery = &arguments.delivery;
     let delivered = delivery.deliver(quiet, "analyze", &reports, text);
-    let chapters = || {
+    let chapters = |illustrated| {
         let analyses = analyses.iter();
-        analyses
-            .map(|(path, analysis)| analysis.chapter(&path.display().to_string()))
-            .collect()
+        let chapters = analyses.map(|(path, analysis)| match illustrated {
+            true => analysis.illustrated(&path.display().to_string()),
+            false => analysis.chapter(&path.display().to_string()),
+        });
+        chapters.collect()
     };
     status.unless(arguments.outputs.write(chapters) && delivered)
 }

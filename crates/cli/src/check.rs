@@ -187,7 +187,14 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let text = || all.iter().map(|one| text(one, arguments)).collect();
     let delivery = &arguments.delivery;
     let delivered = delivery.deliver(quiet, "check", &reports, text);
-    let chapters = || all.iter().map(|(checked, _)| checked.chapter()).collect();
+    let chapters = |illustrated| {
+        let all = all.iter();
+        all.map(|(checked, _)| match illustrated {
+            true => checked.illustrated(),
+            false => checked.chapter(),
+        })
+        .collect()
+    };
     let written = arguments.outputs.write(chapters);
     let mut beside = all.iter();
     let beside = beside.all(|(checked, _)| side_outputs(arguments, checked));

@@ -75,7 +75,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let delivered = arguments
         .delivery
         .deliver(quiet, "explain", &[report], text);
-    let written = arguments.outputs.write(|| vec![explained.chapter(&name)]);
+    let written = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![explained.illustrated(&name)],
+        false => vec![explained.chapter(&name)],
+    });
     let drawn = draw(arguments, &explained).map_err(complain_of).is_ok();
     Status::found(report.has_race()).unless(delivered && written && drawn)
 }

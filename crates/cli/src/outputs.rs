@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::MAX_REPORT_BYTES;
 use deadheat::native::Suppressions;
-use deadheat::report::{Baseline, Chapter, Filter, sarif};
+use deadheat::report::{Baseline, Chapter, Filter, page, sarif};
 
 use crate::files::{of, read, write_with};
 use crate::output::complain_of;
@@ -17,6 +17,10 @@ pub struct Outputs {
     /// Write the findings as SARIF 2.1.0 to FILE, for code scanning services and editors
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+
+    /// Write the findings as a page for a browser to FILE, which needs no other
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Leave out findings that FILE knows, which an earlier run wrote with --json or --sarif; the exit status is about the
     /// others
@@ -53,17 +57,22 @@ impl Outputs {
         })
     }
 
-    /// Writes what was asked for; says whether that worked.
+    /// Writes what was asked for, the page last; says whether that worked. `chapters` are asked for again with what only a
+    /// page shows.
     #[must_use]
-    pub fn write<'c>(&self, chapters: impl FnOnce() -> Vec<Chapter<'c>>) -> bool {
-        let Some(path) = &self.sarif else {
-            return true;
-        };
-        let log = sarif(&chapters());
-        let written = write_with(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, &log)?;
-            file.write_all(b"\n")
+    pub fn write<'c>(&self, chapters: impl Fn(bool) -> Vec<Chapter<'c>>) -> bool {
+        let sarif = self.sarif.as_ref().map(|path| {
+            let log = sarif(&chapters(false));
+            write_with(path, |file| {
+                serde_json::to_writer_pretty(&mut *file, &log)?;
+                file.write_all(b"\n")
+            })
         });
-        written.map_err(complain_of).is_ok()
+        let sarif = sarif.transpose().map_err(complain_of).is_ok();
+        let html = self.html.as_ref().map(|path| {
+            let chapters = chapters(true);
+            write_with(path, |file| page(&chapters, file))
+        });
+        html.transpose().map_err(complain_of).is_ok() && sarif
     }
 }

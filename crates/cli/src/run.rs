@@ -84,7 +84,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     };
     let text = || ran.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
-    let _ = arguments.outputs.write(|| vec![ran.chapter()]);
+    let _ = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![ran.illustrated()],
+        false => vec![ran.chapter()],
+    });
     Ok(arguments.status(ran.has_race(), ran.status()))
 }
 
@@ -110,7 +113,10 @@ fn predict(
     };
     let text = || prediction.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
-    let _ = arguments.outputs.write(|| vec![prediction.chapter()]);
+    let _ = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![prediction.illustrated()],
+        false => vec![prediction.chapter()],
+    });
     Ok(arguments.status(prediction.has_race(), prediction.status()))
 }
 

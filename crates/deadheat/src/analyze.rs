@@ -10,8 +10,10 @@ use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
 use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Sources, Spelling};
 use deadheat_trace::{Format, Source, TraceError};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::illustration::{Scene, illustrate};
 use crate::{Step, Watch};
 
 /// What is asked of an analysis.
@@ -35,6 +37,7 @@ pub struct Analysis {
     pub refused: Vec<String>,
     /// The files that the trace's places are in.
     pub sources: Sources,
+    execution: Option<Arc<Execution>>,
 }
 
 /// Why a trace could not be judged.
@@ -78,6 +81,30 @@ impl Analysis {
             guarantees.collect(),
             &self.sources,
         )
+    }
+}
+
+impl Analysis {
+    /// The same with what a page shows of each; without, if the trace was not read into memory.
+    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
+        let mut chapter = self.chapter(title);
+        let Some(execution) = &self.execution else {
+            return chapter;
+        };
+        let mut scenes: FxHashMap<String, Scene<'_>> = FxHashMap::default();
+        // A race that has a witness is shown with it.
+        for with_witness in [true, false] {
+            let races = self.reports.iter().flat_map(|report| &report.races);
+            for race in races.filter(|race| race.witness.is_some() == with_witness) {
+                let scene = Scene::of_pair(execution, &race.pair, race.witness.as_ref());
+                if let Some(scene) = scene {
+                    let identity = race.pair.fingerprint.clone();
+                    scenes.entry(identity).or_insert(scene);
+                }
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
     }
 }
 
@@ -157,6 +184,7 @@ fn judge(
         failures: Vec::new(),
         refused: Vec::new(),
         sources: Sources::default(),
+        execution: execution.cloned(),
     };
     let mut checker: Option<(Witnesses, Arc<Spelling>)> = None;
     for engine in engines {

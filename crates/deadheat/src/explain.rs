@@ -9,9 +9,10 @@ use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
 use deadheat_trace::{Source, TraceError};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::illustration::{Scene, illustrate};
 use crate::{Step, Watch, read};
 
 /// What is asked of an explanation.
@@ -69,6 +70,21 @@ impl Explained {
         let guarantees = vec![self.report.guarantee.clone()];
         let entries = self.report.entries();
         Chapter::new(title.to_string(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
+        let mut chapter = self.chapter(title);
+        let mut scenes = FxHashMap::default();
+        for race in &self.report.races {
+            let scene = Scene::of_pair(&self.execution, &race.pair, race.witness.as_ref());
+            if let Some(scene) = scene {
+                let identity = race.pair.fingerprint.clone();
+                scenes.entry(identity).or_insert(scene);
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
     }
 
     /// The picture in SVG of what came before a race of the report, by its id; nothing if it has no such

@@ -4,11 +4,11 @@ use deadheat_native::{NativeRace, Suppressions, Survey};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, m2};
 use deadheat_report::{
-    AnalyzeReport, Chapter, Excerpts, Filter, PredictReport, PredictedRace, Sources, identity,
-    native_entries, native_race, predicted_entries,
+    AnalyzeReport, Chapter, Excerpts, Filter, Graph, PredictReport, PredictedRace, Room, Sources,
+    Story, identity, native_entries, native_race, predicted_entries,
 };
 use deadheat_trace::TraceError;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::{
@@ -71,6 +71,27 @@ impl Prediction {
         let guarantee = report.map(|report| report.guarantee().to_string());
         let guarantees = guarantee.into_iter().collect();
         Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let name = |race| identity(race, &self.sources);
+        let happened = self.happened.races.iter();
+        let happened: FxHashMap<String, &NativeRace> =
+            happened.map(|race| (name(race), race)).collect();
+        let predicted = self.predicted.iter();
+        let predicted: FxHashMap<String, &PredictedRace> =
+            predicted.map(|found| (name(&found.race), found)).collect();
+        let mut room = Room::default();
+        for entry in &mut chapter.entries {
+            let race = happened.get(&entry.fingerprint);
+            entry.graph = race.map(|race| Graph::of_program(race));
+            if let Some(found) = predicted.get(&entry.fingerprint) {
+                entry.story = Story::of_witness(&found.witness, &mut room);
+            }
+        }
+        chapter
     }
 
     /// The report as text: `most` races of each kind in full.

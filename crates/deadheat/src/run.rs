@@ -6,12 +6,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, Outcome, Process, SuppressionError, Suppressions,
-    Survey, findings_files, launch,
+    Findings, FindingsError, Launch, LaunchError, NativeRace, Outcome, Process, SuppressionError,
+    Suppressions, Survey, findings_files, launch,
 };
 use deadheat_report::{
-    Chapter, Excerpts, Filter, RunReport, Sources, identity, leave_out_known, native_entries,
+    Chapter, Excerpts, Filter, Graph, RunReport, Sources, identity, leave_out_known, native_entries,
 };
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 /// What is to be run, and how.
@@ -74,6 +75,19 @@ impl Ran {
         let guarantee = report.map(|report| report.guarantee.clone());
         let guarantees = guarantee.into_iter().collect();
         Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let races = self.survey.races.iter();
+        let races = races.map(|race| (identity(race, &self.sources), race));
+        let races: FxHashMap<String, &NativeRace> = races.collect();
+        for entry in &mut chapter.entries {
+            let race = races.get(&entry.fingerprint);
+            entry.graph = race.map(|race| Graph::of_program(race));
+        }
+        chapter
     }
 
     /// The report as text: `most` races in full, those that were not shown while the program ran.

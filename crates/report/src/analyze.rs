@@ -196,6 +196,13 @@ impl AnalyzeReport {
     }
 }
 
+/// The identity of a race: the same whatever engine finds it.
+pub fn race_identity(race: &Race, names: &Names, sources: &Sources) -> String {
+    let variable = names.location(race.location);
+    let places = [&race.first, &race.second].map(|access| names.site(access.site));
+    fingerprint(sources, "race", &variable, &[&places[0], &places[1]])
+}
+
 pub(crate) fn pair(race: &Race, names: &Names, sources: &Sources) -> PairReport {
     let access = |access: &RacingAccess| AccessInTrace {
         event: access.event,
@@ -204,9 +211,8 @@ pub(crate) fn pair(race: &Race, names: &Names, sources: &Sources) -> PairReport 
     };
     let variable = names.location(race.location).into_owned();
     let (first, second) = (access(&race.first), access(&race.second));
-    let places = [first.loc.as_str(), second.loc.as_str()];
     PairReport {
-        fingerprint: fingerprint(sources, "race", &variable, &places),
+        fingerprint: race_identity(race, names, sources),
         kind: race.kind().to_string(),
         variable,
         count: race.count,

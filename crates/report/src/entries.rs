@@ -148,6 +148,8 @@ impl CheckReport {
             notes: Vec::new(),
             first: None,
             steps: Vec::new(),
+            story: None,
+            graph: None,
         }
     }
 
@@ -225,6 +227,8 @@ fn pair_entry(
         notes: Vec::new(),
         first: None,
         steps: witness.map_or_else(Vec::new, events),
+        story: None,
+        graph: None,
     }
 }
 
@@ -303,6 +307,8 @@ fn native_entry(rule: Rule, race: &NativeRace, engine: &str, sources: &Sources) 
         notes: about(race),
         first: None,
         steps: Vec::new(),
+        story: None,
+        graph: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::page::{Graph, Story};
 use crate::sources::Sources;
 
 /// What a finding is.
@@ -141,6 +142,12 @@ pub struct Entry {
     /// The last steps of an order that shows it.
     #[serde(skip)]
     pub steps: Vec<Step>,
+    /// The events that lead to it, for a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub story: Option<Story>,
+    /// What orders the events around it, for a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Graph>,
 }
 
 impl Entry {

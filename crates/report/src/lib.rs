@@ -26,6 +26,7 @@ mod fingerprint;
 mod native;
 mod native_text;
 mod openmp;
+mod page;
 mod predict;
 mod sarif;
 mod sources;
@@ -38,7 +39,8 @@ mod verify;
 pub const SCHEMA: u32 = 1;
 
 pub use analyze::{
-    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport, WitnessReport,
+    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport,
+    WitnessReport, race_identity,
 };
 pub use baseline::{Baseline, BaselineError};
 pub use check::{
@@ -56,6 +58,7 @@ pub use explain::{
 pub use filter::{Filter, LeftOut};
 pub use native::{RunReport, identity, leave_out_known};
 pub use native_text::Excerpts;
+pub use page::{Graph, Room, Story, page};
 pub use predict::{PredictReport, PredictedRace, native_race};
 pub use sarif::sarif;
 pub use sources::Sources;
