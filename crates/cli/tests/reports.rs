@@ -283,7 +283,7 @@ fn what_is_no_baseline_is_told() {
 fn findings_are_not_lost_with_a_file() {
     let folder = Folder::new();
     let nowhere = folder.path("no/such/directory/log");
-    for option in ["--sarif"] {
+    for option in ["--sarif", "--html"] {
         let output = deadheat(&["check", option, &nowhere, "examples/lost-update.tp"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stdout(&output).contains("can write `x`"), "{option}");

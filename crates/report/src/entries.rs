@@ -73,6 +73,10 @@ impl CheckReport {
         });
         let known: FxHashSet<String> = entries.iter().map(|e| e.fingerprint.clone()).collect();
         let others = races.chain(deadlock).chain(errors);
+        let others = others.map(|entry| Entry {
+            engine: "explore".to_string(),
+            ..entry
+        });
         entries.extend(others.filter(|entry| !known.contains(&entry.fingerprint)));
         entries
     }

@@ -2,7 +2,7 @@
 
 use deadheat_explain::{EdgeKind, neighbourhood};
 use deadheat_model::{EventNumber, Execution, Race};
-use deadheat_native::{NativeAccess, NativeRace, NativeTask};
+use deadheat_native::{Creation, NativeAccess, NativeRace, NativeTask};
 use serde::Serialize;
 
 use crate::native_text::label;
@@ -63,11 +63,15 @@ impl Graph {
             }
             _ => {
                 graph.lane("main");
-                // Ancestors first.
-                for creation in race.creations.iter().rev() {
+                let mut creations: Vec<&Creation> = race.creations.iter().collect();
+                // Who creates a thread is created before; a parent that is not known is anybody's guess.
+                while !creations.is_empty() {
+                    let known = |creation: &&Creation| graph.lanes.contains(&creation.parent);
+                    let next = creations.iter().position(known).unwrap_or(0);
+                    let creation = creations.remove(next);
                     let place = creation.stack.first();
                     let place = place.map_or_else(String::new, |frame| frame.location());
-                    graph.creation(&creation.parent, &creation.thread, "creates", &place);
+                    graph.creation(&creation.parent, &creation.thread, &place);
                 }
             }
         }
@@ -95,13 +99,13 @@ impl Graph {
             let (child, creator) = (openmp::task(&pair[0]), openmp::task(&pair[1]));
             let place = pair[0].stack.first();
             let place = place.map_or_else(String::new, |frame| frame.location());
-            self.creation(&creator, &child, "creates", &place);
+            self.creation(&creator, &child, &place);
         }
     }
 
-    fn creation(&mut self, parent: &str, child: &str, does: &str, place: &str) {
+    fn creation(&mut self, parent: &str, child: &str, place: &str) {
         let lane = self.lane(parent);
-        let text = format!("{does} {child}");
+        let text = format!("creates {child}");
         if !self
             .nodes
             .iter()

@@ -194,7 +194,7 @@
     detail.append(element("div", { class: "panes" }, ...panes));
     if (entry.notes) detail.append(element("ul", { class: "notes" }, ...entry.notes.map((note) => element("li", {}, note))));
     if (entry.graph) detail.append(...graph(entry.graph));
-    if (entry.story) detail.append(...story(entry.story));
+    if (entry.story) detail.append(...story(entry.story, entry.rule));
     detail.append(element("h3", {}, "What this proves"), ...guarantees(chapter));
     redraw();
   }
@@ -242,7 +242,8 @@
       add("path", { class: kind, d: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, ...ends });
       return [bend, (y1 + y2) / 2];
     };
-    found.edges.forEach(([from, to, kind]) => line(from, to, kind));
+    const isRace = ([from, to]) => found.race.includes(from) && found.race.includes(to);
+    found.edges.filter((edge) => !isRace(edge)).forEach(([from, to, kind]) => line(from, to, kind));
     found.nodes.forEach((node, index) => {
       const racing = found.race.includes(index);
       add("rect", { x: x(index), y: y(index), width: WIDE, height: HIGH, rx: 6, class: racing ? "racing" : "" })
@@ -262,13 +263,13 @@
   // ---- The story: a timeline, and one step after the other ----
   let stop = () => {};
   let keys = () => false;
-  function story(told) {
+  function story(told, rule) {
     const { threads, actions, places, events, race } = told;
     const last = events.length - 1;
     const [firstRacing, secondRacing] = race;
     // What each read observes: the last write to the same before it.
-    const target = actions.map((action) => /^(\w+)\((.*)\)$/s.exec(action) || [action, action, ""]);
-    const reads = /^(r|rd|rdata|load|aload|ar)/, writes = /^(w|wr|store|update|aw|au)/;
+    const target = actions.map((action) => /^([\w.]+)\((.*)\)$/s.exec(action) || [action, action, ""]);
+    const reads = /^(r|rdata|(aload|aupdate)\..*)$/, writes = /^(w|(astore|aupdate)\..*)$/;
     const is = (kind, action) => kind.test(target[action][1]) && target[action][2] !== "";
     const observed = new Int32Array(events.length).fill(-1);
     const written = new Map();
@@ -317,8 +318,8 @@
     const play = element("button", { type: "button", id: "play", click: () => (timer === null ? start() : stop()) }, "Play");
     const button = (text, title, act) => element("button", { type: "button", title, click: act }, text);
     const player = element("div", { class: "player" },
-      button("⏮", "First step (Home)", () => go(0)), button("◀", "One step back (←)", () => go(step - 1)), play,
-      button("▶", "One step on (→)", () => go(step + 1)), button("⏭", "To the race (End)", () => go(secondRacing)),
+      button("|◀", "First step (Home)", () => go(0)), button("◀", "One step back (←)", () => go(step - 1)), play,
+      button("▶", "One step on (→)", () => go(step + 1)), button("▶|", "To the race (End)", () => go(secondRacing)),
       slider, button("+", "Zoom in (+)", () => zoom(0.5)), button("−", "Zoom out (−)", () => zoom(2)));
     function start() {
       if (step >= secondRacing) go(Math.max(0, firstRacing - 12));
@@ -391,12 +392,12 @@
         pen.globalAlpha = index > step ? 0.35 : 1;
         pen.fillStyle = racing ? first : is(writes, action) || is(reads, action) ? second
           : takes.test(word) || gives.test(word) ? lock : sync;
-        const y = HEAD + thread * lane + (is(reads, action) ? lane * 0.3 : lane * 0.15);
-        pen.fillRect(x, y, racing ? Math.max(tick, 3) : tick, is(reads, action) ? lane * 0.4 : lane * 0.7);
-        if (each > 46 && lane >= LANE) {
-          pen.globalAlpha = 1;
+        const named = each > 46 && lane >= LANE;
+        const low = is(reads, action) && !named;
+        pen.fillRect(x, HEAD + thread * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
+        if (named) {
           pen.fillStyle = colour("paper");
-          pen.fillText(actions[action].slice(0, Math.floor(each / 8)), x + 3, HEAD + thread * lane + lane / 2);
+          pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + thread * lane + lane / 2);
         }
       }
       pen.globalAlpha = 1;
@@ -457,7 +458,8 @@
       return true;
     };
     redraw = () => go(step);
-    const kind = told.reordered ? "An order that shows it, which has been checked" : "How it was in this run";
+    const kind = told.reordered ? "An order that shows it, which has been checked"
+      : rule === "predicted-race" ? "A schedule that shows it" : "How it was in this run";
     const before = told.before ? ` ${plural(told.before, "event")} before these ${told.before === 1 ? "is" : "are"} not shown.` : "";
     return [element("h3", {}, kind), element("p", { class: "legend" },
       `${plural(events.length, "event")} of ${plural(threads.length, "thread")}.${before} ← → step, space plays, + − zoom.`),
