@@ -282,7 +282,6 @@ fn a_long_list_and_a_long_story_stay_small() {
         "{now}"
     );
     is_quiet(&browser, "long");
-    screenshot(&mut browser, "page-long.png");
 }
 
 /// What a program or a trace is called cannot become part of the page.

@@ -148,6 +148,12 @@ fn a_finding_has_one_identity_in_json_and_sarif() {
         let output = with(&command, &["--json", "--sarif", &sarif]);
         let json = json!(objects(&stdout(&output)));
         let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
+        let allowed = fs::read_to_string(root().join("tests/sarif.schema.json")).unwrap();
+        conforms(
+            &serde_json::from_str(&allowed).unwrap(),
+            &log,
+            &command.join(" "),
+        );
         let (in_json, in_sarif) = (fingerprints(&json), fingerprints(&log));
         assert!(!in_json.is_empty(), "{command:?}");
         // What is only undecided is in JSON alone.
@@ -276,6 +282,98 @@ fn what_is_no_baseline_is_told() {
     }
     let output = deadheat(&["analyze", "--baseline", &folder.path("none"), trace]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// What each format looks like, for findings of every engine: files beside this one. `DEADHEAT_BLESS=1` writes them anew.
+#[test]
+fn formats_look_as_they_did() {
+    let folder = Folder::new();
+    let trace = "examples/traces/m2-fig1b.std";
+    let mut commands = vec![
+        vec!["check", "--explore", "examples/handover.tp"],
+        vec!["check", "--all-orders", "examples/isolated-hides-race.tp"],
+        vec!["check", "examples/promise-never-set.tp"],
+        vec!["check", "examples/promise-set-twice.tp"],
+        vec!["explain", "examples/traces/m2-fig2.std"],
+        vec!["analyze", "--engine", "all", trace],
+    ];
+    for engine in [
+        "hb",
+        "fasttrack",
+        "shb",
+        "wcp",
+        "dc",
+        "m2",
+        "eraser",
+        "graph",
+    ] {
+        commands.push(vec![
+            "analyze",
+            "--engine",
+            engine,
+            "examples/traces/m2-fig1a.std",
+        ]);
+    }
+    for engine in ["spd3", "esp-bags", "drdp", "zipper"] {
+        commands.push(vec!["check", "--engine", engine, "examples/lost-update.tp"]);
+    }
+    let (mut texts, mut jsons, mut sarifs) = (String::new(), String::new(), String::new());
+    for command in &commands {
+        let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
+        let title = format!("$ deadheat {}\n", words.join(" "));
+        let sarif = folder.path("log.sarif");
+        texts += &format!(
+            "{title}{}\n",
+            timeless(&stdout(&with(&words, &["--sarif", &sarif])))
+        );
+        jsons += &format!("{title}{}\n", timeless(&stdout(&with(&words, &["--json"]))));
+        let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
+        for result in log["runs"][0]["results"].as_array().unwrap() {
+            sarifs += &format!("{title}{result}\n");
+        }
+    }
+    for (name, found) in [("text", texts), ("json", jsons), ("sarif", sarifs)] {
+        let path = root().join("crates/cli/tests/snapshots").join(name);
+        if std::env::var_os("DEADHEAT_BLESS").is_some() {
+            fs::write(&path, &found).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        for (line, (kept, found)) in (1..).zip(kept.lines().zip(found.lines())) {
+            assert_eq!(
+                found,
+                kept,
+                "{}, line {line}; DEADHEAT_BLESS=1 takes it over",
+                path.display()
+            );
+        }
+        assert_eq!(found.len(), kept.len(), "{}", path.display());
+    }
+}
+
+/// Without the times that differ from run to run.
+fn timeless(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut line = line.to_string();
+        if let Some(at) = line.find("\"seconds\":") {
+            let end = at + line[at..].find([',', '}']).unwrap();
+            line.replace_range(at..end, "\"seconds\":0");
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let unit = |word: &str| word == "ms" || word == "s";
+        if words.iter().any(|word| unit(word)) {
+            // A table, or a summary: columns are as wide as their times.
+            let is_time = |at: usize| words.get(at + 1).is_some_and(|next| unit(next));
+            let kept = words.iter().enumerate();
+            let kept = kept.map(|(at, word)| if is_time(at) { "0" } else { word });
+            line = kept.collect::<Vec<&str>>().join(" ");
+        }
+        if line.starts_with("engine ") {
+            line = words.join(" ");
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 /// Findings outlive a place that cannot be written to.

@@ -118,6 +118,7 @@ impl Browser {
     }
 
     /// Takes a picture of what is in view.
+    #[allow(dead_code)]
     pub fn screenshot(&mut self, file: &Path) {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"}));
         fs_write_base64(file, taken["data"].as_str().unwrap());
@@ -172,6 +173,7 @@ impl Drop for Browser {
     }
 }
 
+#[allow(dead_code)]
 fn fs_write_base64(file: &Path, text: &str) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digit = |byte: u8| DIGITS.iter().position(|known| *known == byte).unwrap() as u32;
