@@ -361,15 +361,14 @@ fn timeless(text: &str) -> String {
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         let unit = |word: &str| word == "ms" || word == "s";
-        if words.iter().any(|word| unit(word)) {
-            // A table, or a summary: columns are as wide as their times.
-            let is_time = |at: usize| words.get(at + 1).is_some_and(|next| unit(next));
+        let is_time = |at: usize| words.get(at + 1).is_some_and(|next| unit(next));
+        // In a table columns are as wide as their times.
+        if line.starts_with("engine ") || words.iter().any(|word| unit(word)) {
             let kept = words.iter().enumerate();
             let kept = kept.map(|(at, word)| if is_time(at) { "0" } else { word });
-            line = kept.collect::<Vec<&str>>().join(" ");
-        }
-        if line.starts_with("engine ") {
-            line = words.join(" ");
+            let kept: Vec<&str> = kept.filter(|word| !unit(word)).collect();
+            lines.push(kept.join(" "));
+            continue;
         }
         lines.push(line);
     }
