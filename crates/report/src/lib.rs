@@ -1,4 +1,4 @@
-//! What deadheat says: findings to text and JSON.
+//! What deadheat says: findings to text, JSON, SARIF and a page for browsers.
 //!
 //! [`CheckReport`] is what `deadheat check` knows about a program; it serialises to the command's
 //! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
@@ -7,6 +7,9 @@
 //! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
 //! `deadheat verify` says of them. [`RunReport`] is what `deadheat run` says about a C or C++ program,
 //! [`PredictReport`] what `run --predict` does, [`Excerpts`] shows them in their source.
+//!
+//! Each report gives its findings as [`Entry`]s, of which [`sarif()`] and [`page()`] make files; a [`Filter`] leaves out
+//! what a [`Baseline`] knows.
 
 mod analyze;
 mod analyze_guarantee;
