@@ -13,7 +13,7 @@ SOAK_OPENMP ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom soak bench bench-native bench-openmp compilers browser pictures corpus corpus-variants programs clean
+.PHONY: demo test lint loom soak bench curves bench-native bench-openmp compilers browser pictures corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -80,10 +80,15 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 
-## Measures, and prints tables; that about traces with 3 million events. With 100 million:
+## Measures, writes docs/performance.md, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
-bench:
+bench: curves
 	$(CARGO) run --release --quiet -p deadheat-bench
+
+## How costs grow, ours and ThreadSanitizer's: writes docs/performance.md and its pictures.
+curves: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli -p deadheat-bench
+	bench/curves.py target/release/deadheat target/release/deadheat-bench docs
 
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers

@@ -142,7 +142,7 @@ fn the_json_is_the_documented_object() {
     let mut race = races[0].clone();
     let witness = race.as_object_mut().unwrap().remove("witness").unwrap();
     let expected = json!({
-        "fingerprint": "e05037a83bc821a3", "kind": "write-write", "variable": "x", "count": 1,
+        "fingerprint": "f3df1a5ea94055ea", "kind": "write-write", "variable": "x", "count": 1,
         "first": {"event": 2, "thread": "T1", "loc": "2"},
         "second": {"event": 14, "thread": "T3", "loc": "14"},
         "verified": true

@@ -12,10 +12,10 @@ use deadheat_model::{
 use deadheat_offline::Engine;
 use serde::Serialize;
 
+use crate::check_findings::Unlisted;
 use crate::check_guarantee;
-use crate::filter::{Filter, LeftOut};
-use crate::fingerprint::fingerprint;
-use crate::sources::Sources;
+use crate::filter::LeftOut;
+use crate::parallel::Starts;
 
 /// How long the name of a task may be before it is shortened.
 const MAX_NAME: usize = 60;
@@ -85,6 +85,9 @@ pub struct RaceReport {
     pub first: AccessReport,
     /// The other one.
     pub second: AccessReport,
+    /// How the two came to run side by side, in a sentence.
+    #[serde(skip)]
+    pub parallel: Option<String>,
     /// With every order of sections visited: who enters sections, one after the other, up to the
     /// race.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,8 +232,11 @@ impl CheckReport {
         let tables = &run.execution.names;
         let races = findings.races.iter().map(|finding| &finding.race);
         let names = StrandNames::of_tables(tables);
+        let starts = Starts::new(&run.execution);
         let races: Vec<RaceReport> = match orders {
-            None => races.map(|race| race_report(race, tables)).collect(),
+            None => races
+                .map(|race| race_report(race, tables, &starts))
+                .collect(),
             Some(orders) => {
                 let names = StrandNames {
                     strands: orders.exploration.strand_names.clone(),
@@ -241,7 +247,7 @@ impl CheckReport {
                 let mut found: Vec<RaceReport> = found.collect();
                 // The run is one of the orders, also of a search that was cut short before it.
                 let known: BTreeSet<String> = found.iter().map(|r| r.location.clone()).collect();
-                let own = races.map(|race| race_report(race, tables));
+                let own = races.map(|race| race_report(race, tables, &starts));
                 found.extend(own.filter(|race| !known.contains(&race.location)));
                 found
             }
@@ -343,109 +349,6 @@ impl CheckReport {
         let elsewhere = explored.is_some_and(|explored| !explored.races.is_empty());
         !self.races.is_empty() || elsewhere || self.unlisted.race
     }
-
-    /// Gives every finding its identity.
-    pub fn identify(&mut self, sources: &Sources) {
-        let program = self.program.clone();
-        let loc = |at: &SourcePosition| format!("{program}:{}:{}", at.line, at.column);
-        let race = |location: &str, first: &AccessReport, second: &AccessReport| {
-            let [first, second] = [loc(&first.position), loc(&second.position)];
-            fingerprint(sources, "race", location, &[&first, &second])
-        };
-        let deadlock = |deadlock: &mut DeadlockReport| {
-            let waits = deadlock
-                .waiting
-                .iter()
-                .map(|waiting| loc(&waiting.position));
-            let waits: BTreeSet<String> = waits.collect();
-            let waits: Vec<&str> = waits.iter().map(String::as_str).collect();
-            deadlock.fingerprint = fingerprint(sources, "deadlock", "", &waits);
-        };
-        let error = |error: &mut ErrorReport| {
-            let place = loc(&error.position);
-            error.fingerprint = fingerprint(sources, "error", &error.message, &[&place]);
-        };
-        for found in &mut self.races {
-            found.fingerprint = race(&found.location, &found.first, &found.second);
-        }
-        self.deadlock.iter_mut().for_each(deadlock);
-        self.error.iter_mut().for_each(error);
-        if let Some(explored) = &mut self.explored {
-            for found in &mut explored.races {
-                found.fingerprint = race(&found.location, &found.first, &found.second);
-            }
-            let deadlocks = explored.deadlock.iter_mut();
-            deadlocks.for_each(|found| deadlock(&mut found.what));
-            let errors = explored.errors.iter_mut();
-            errors.for_each(|found| error(&mut found.what));
-        }
-    }
-
-    /// Leaves out what a baseline knows and what suppressions name. What the run and the search as a whole have
-    /// shown stays as it is.
-    pub fn filter(&mut self, filter: &Filter) {
-        let mut left_out = filter.start();
-        let file = self.program.as_str();
-        self.races.retain(|race| {
-            filter.keeps(&race.fingerprint, &race.location, [file; 2], &mut left_out)
-        });
-        if let Some(found) = &self.deadlock
-            && filter.knows(&found.fingerprint, &mut left_out)
-        {
-            self.deadlock = None;
-        }
-        if let Some(found) = &self.error
-            && filter.knows(&found.fingerprint, &mut left_out)
-        {
-            self.error = None;
-        }
-        // What the run has shown is counted once.
-        let mut again = filter.start();
-        if let Some(explored) = &mut self.explored {
-            explored.races.retain(|race| {
-                filter.keeps(&race.fingerprint, &race.location, [file; 2], &mut again)
-            });
-            if let Some(found) = &explored.deadlock
-                && filter.knows(&found.what.fingerprint, &mut again)
-            {
-                explored.deadlock = None;
-            }
-            explored
-                .errors
-                .retain(|found| !filter.knows(&found.what.fingerprint, &mut again));
-            left_out.known = left_out.known.max(again.known);
-            left_out.suppressed = left_out.suppressed.max(again.suppressed);
-        }
-        self.guarantee += &left_out.sentence();
-        self.left_out = left_out;
-    }
-}
-
-/// What can go wrong though nothing that is listed shows it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unlisted {
-    race: bool,
-    deadlock: bool,
-    error: bool,
-}
-
-impl Unlisted {
-    fn new(report: &CheckReport) -> Unlisted {
-        let Some(explored) = &report.explored else {
-            return Unlisted::default();
-        };
-        let own = report.races.iter().map(|race| race.location.as_str());
-        let others = explored.races.iter().map(|race| race.location.as_str());
-        let listed: BTreeSet<&str> = own.chain(others).collect();
-        let mut racy = explored.racy_locations.iter();
-        Unlisted {
-            race: racy.any(|location| !listed.contains(location.as_str())),
-            deadlock: explored.deadlock_possible
-                && explored.deadlock.is_none()
-                && report.deadlock.is_none(),
-            error: explored.error_possible && explored.errors.is_empty() && report.error.is_none(),
-        }
-    }
 }
 
 /// The names of strands and places.
@@ -543,6 +446,7 @@ impl<'t> StrandNames<'t> {
             count: 1,
             first: self.explored_access(&race.first),
             second: self.explored_access(&race.second),
+            parallel: None,
             order: Some(order.collect()),
             schedule: Some(proof.map(|proof| lines(proof.proof())).unwrap_or_default()),
         }
@@ -557,7 +461,7 @@ impl<'t> StrandNames<'t> {
     }
 }
 
-fn race_report(race: &Race, tables: &Names) -> RaceReport {
+fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
     let names = StrandNames::of_tables(tables);
     let access = |access: &RacingAccess| AccessReport {
         position: names.position(access.site),
@@ -571,6 +475,7 @@ fn race_report(race: &Race, tables: &Names) -> RaceReport {
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
+        parallel: starts.story(race, &|strand| names.strand(strand)),
         order: None,
         schedule: None,
     }

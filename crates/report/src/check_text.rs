@@ -75,6 +75,9 @@ impl<'s> Renderer<'s> {
                 n => format!(" (at least {} pairs of accesses)", grouped(n)),
             };
             let mut group = self.race(&race.location, &race.first, &race.second, &more);
+            if let Some(parallel) = &race.parallel {
+                group = group.element(Level::NOTE.message(parallel.as_str()));
+            }
             if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
                 let note = format!("when sections are entered by {}", shortened(order));
                 group = group.element(Level::NOTE.message(note));

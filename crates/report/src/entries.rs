@@ -35,15 +35,11 @@ impl CheckReport {
         let races = self.races.iter().map(|race| {
             let ends = [&race.first, &race.second];
             let entry = self.race(Rule::Race, &race.fingerprint, &race.location, ends);
+            let schedule = race.schedule.as_deref().and_then(schedule_note);
             Entry {
                 kind: race.kind.clone(),
                 count: race.count,
-                notes: race
-                    .schedule
-                    .as_deref()
-                    .and_then(schedule_note)
-                    .into_iter()
-                    .collect(),
+                notes: race.parallel.iter().cloned().chain(schedule).collect(),
                 ..entry
             }
         });
