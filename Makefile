@@ -116,7 +116,7 @@ corpus-variants: compilers
 	  done; \
 	  run DEADHEAT_CORPUS_UNDER="prlimit --stack=1073741824"
 
-## zstd, SQLite, libuv and LevelDB: built through `deadheat cc`, run for their real job.
+## zstd, SQLite, libuv, LevelDB and libimagequant (OpenMP): built through `deadheat cc`, run for their real job.
 programs: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat

@@ -130,7 +130,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         if let Some(next) = next.as_mut() {
             thread.held = std::mem::take(&mut next.held);
             next.ran_by(thread.id);
-            thread.set_step(next.step());
+            thread.follow(next);
         }
     }
     thread.locks_changed();

@@ -103,6 +103,8 @@ pub struct Strand {
     pub joinable: bool,
     /// The parallel region that it has met and that has not ended.
     pub region: Option<Arc<Team>>,
+    /// While it runs a piece of a phase: the piece's first step, and which phase, as long as it has joined nothing.
+    piece: (Step, u32),
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -143,6 +145,7 @@ impl Strand {
             is_final: false,
             joinable: false,
             region: None,
+            piece: (Step::NONE, 0),
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -187,6 +190,14 @@ impl Strand {
     #[inline]
     pub fn step(&self) -> Step {
         self.order.step()
+    }
+
+    /// The phase of which it runs a piece, if that has just begun.
+    pub fn phase(&self) -> u32 {
+        match self.piece.0 == self.step() && !self.joinable {
+            true => self.piece.1,
+            false => 0,
+        }
     }
 
     /// A new step begins.
@@ -290,6 +301,7 @@ impl Strand {
     /// What it depends on has ended: it begins to run, or a `taskwait` with dependences ends.
     pub fn follow(&mut self) {
         let after = std::mem::take(&mut self.after);
+        self.piece = (Step::NONE, 0);
         tasks().or_drop(after.join(&mut self.order));
     }
 
@@ -415,6 +427,7 @@ impl Strand {
 
     /// It has waited for what others have done.
     pub fn join(&mut self, signals: &[Signal]) {
+        self.piece = (Step::NONE, 0);
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
     }
 
@@ -432,20 +445,22 @@ impl Strand {
         self.note_step();
     }
 
-    /// It goes on elsewhere in the tree: with an iteration. What it has begun before is set aside.
-    pub fn step_aside(&mut self, order: Task, description: u32) -> Aside {
+    /// It goes on elsewhere in the tree: with a piece of a phase. What it has begun before is set aside.
+    pub fn step_aside(&mut self, order: Task, description: u32, phase: u32) -> Aside {
         let aside = Aside {
             order: std::mem::replace(&mut self.order, order),
             description: std::mem::replace(&mut self.description, description),
             scopes: std::mem::take(&mut self.scopes),
             dependences: self.dependences.take(),
         };
+        self.piece = (self.step(), phase);
         self.note_step();
         aside
     }
 
     /// It comes back from such a part.
     pub fn step_back(&mut self, aside: Aside) {
+        self.piece = (Step::NONE, 0);
         self.order = aside.order;
         self.description = aside.description;
         self.leaks |= !self.scopes.is_empty();
