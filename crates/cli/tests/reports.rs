@@ -441,6 +441,38 @@ fn traces_are_shown_in_their_source() {
     }
 }
 
+/// Names as long as a recursion is deep, wide characters, many threads: a page all the same, of a decent size.
+#[test]
+fn a_page_of_strange_names_is_made() {
+    let folder = Folder::new();
+    let wide = "ä".repeat(200);
+    let mut run = String::new();
+    for thread in 0..200 {
+        run += &format!("{wide}{thread}|w(x)|a.c:{thread}\n");
+    }
+    let trace = folder.write("run.std", &run);
+    let deep = "shared x; proc down(n) { if n > 0 { async { call down(n - 1); } } x = n; } proc main() { call down(700); }";
+    let program = folder.write("deep.tp", deep);
+    for command in [
+        vec!["analyze", "--engine", "hb", &trace],
+        vec!["explain", &trace],
+        vec!["check", &program],
+    ] {
+        let page = folder.path("page.html");
+        let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
+        let output = with(&words, &["-q", "--html", &page]);
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{command:?} {}",
+            stderr(&output)
+        );
+        let size = fs::metadata(&page).unwrap().len();
+        assert!(size < 60 << 20, "{command:?}: {size}");
+        println!("{command:?}: {size} bytes");
+    }
+}
+
 /// Ten thousand races do not scroll away the first.
 #[test]
 fn a_long_list_is_cut() {
@@ -452,6 +484,22 @@ fn a_long_list_is_cut() {
     assert!(text.starts_with("race 1: T1 and T2 can write `x1` at the same time\n"));
     assert!(text.contains("9,980 more races not shown"), "{text}");
     assert!(text.lines().count() < 800, "{}", text.lines().count());
+    // SARIF has as many as services take, and says that there are more.
+    let event = |n: u32| format!("T1|w(x{n})|a.c:{n}\nT2|w(x{n})|b.c:{n}\n");
+    let run: String = (1..=10_005).map(event).collect();
+    let sarif = folder.path("log.sarif");
+    deadheat(&[
+        "analyze",
+        "-q",
+        "--engine",
+        "hb",
+        "--sarif",
+        &sarif,
+        &folder.write("more.std", &run),
+    ]);
+    let log = fs::read_to_string(sarif).unwrap();
+    assert_eq!(log.matches("\"deadheat/v1\"").count(), 10_000);
+    assert!(log.contains("5 more findings only in --json"));
     let output = deadheat(&["explain", "--max-shown", "3", &trace]);
     assert!(stdout(&output).lines().count() < 300);
     let source: String = (0..100)

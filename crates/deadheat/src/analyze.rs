@@ -75,10 +75,11 @@ impl Analysis {
         let guarantees = self.reports.iter();
         let guarantees =
             guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee));
+        let more = self.reports.iter().filter_map(AnalyzeReport::more);
         Chapter::new(
             title.to_string(),
             entries.collect(),
-            guarantees.collect(),
+            guarantees.chain(more).collect(),
             &self.sources,
         )
     }

@@ -119,7 +119,8 @@ impl Checked {
 
     /// Its findings.
     pub fn chapter(&self) -> Chapter<'_> {
-        let guarantees = vec![self.report.guarantee.clone()];
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
         let entries = self.report.entries();
         Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
     }

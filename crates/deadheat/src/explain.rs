@@ -67,7 +67,8 @@ pub struct Explained {
 impl Explained {
     /// Its findings.
     pub fn chapter(&self, title: &str) -> Chapter<'_> {
-        let guarantees = vec![self.report.guarantee.clone()];
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
         let entries = self.report.entries();
         Chapter::new(title.to_string(), entries, guarantees, &self.sources)
     }

@@ -482,11 +482,14 @@ fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
 }
 
 /// A strand's name, cut if it is long: a recursion can make names of millions of characters.
-fn short_name(name: &str) -> String {
+pub(crate) fn short_name(name: &str) -> String {
     match name.len() > MAX_NAME {
         true => {
-            let depth = name.matches('/').count();
-            format!("{}… ({depth} deep)", &name[..MAX_NAME])
+            let start: String = name.chars().take(MAX_NAME).collect();
+            match name.matches('/').count() {
+                0 => format!("{start}…"),
+                depth => format!("{start}… ({depth} deep)"),
+            }
         }
         false => name.to_string(),
     }

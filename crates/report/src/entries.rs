@@ -6,13 +6,15 @@ use deadheat_offline::Worth;
 use rustc_hash::FxHashSet;
 
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
-use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
-use crate::entry::{Call, Entry, Rule, Side, Step, at_the_same_time};
+use crate::analyze_text::MAX_NAME;
+use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport, short_name};
+use crate::entry::{Call, Entry, MAX_ENTRIES, Rule, Side, Step, at_the_same_time, more};
 use crate::explain::ExplainReport;
 use crate::native::identity;
 use crate::native_text::{label, notes, title};
 use crate::predict::{PredictedRace, steps};
 use crate::sources::Sources;
+use crate::style::cut;
 
 /// How many events of a witness become steps: its last.
 const MAX_STEPS: usize = 200;
@@ -30,9 +32,16 @@ pub(crate) fn sentence(location: &str, first: &AccessReport, second: &AccessRepo
 }
 
 impl CheckReport {
+    /// What is to be said if there are more races than entries.
+    pub fn more(&self) -> Option<String> {
+        let explored = self.explored.as_ref();
+        let explored = explored.map_or(0, |explored| explored.races.len());
+        more(self.races.len().max(explored))
+    }
+
     /// Its findings: those of the run, then those that only other schedules have.
     pub fn entries(&self) -> Vec<Entry> {
-        let races = self.races.iter().map(|race| {
+        let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let ends = [&race.first, &race.second];
             let entry = self.race(Rule::Race, &race.fingerprint, &race.location, ends);
             let schedule = race.schedule.as_deref().and_then(schedule_note);
@@ -50,7 +59,7 @@ impl CheckReport {
         let Some(explored) = &self.explored else {
             return entries;
         };
-        let races = explored.races.iter().map(|race| {
+        let races = explored.races.iter().take(MAX_ENTRIES).map(|race| {
             let ends = [&race.first, &race.second];
             let rule = Rule::PredictedRace;
             Entry {
@@ -164,9 +173,14 @@ fn schedule_note(schedule: &[String]) -> Option<String> {
 }
 
 impl AnalyzeReport {
+    /// What is to be said if there are more races than entries.
+    pub fn more(&self) -> Option<String> {
+        more(self.races.len())
+    }
+
     /// Its races.
     pub fn entries(&self) -> Vec<Entry> {
-        let races = self.races.iter().map(|race| {
+        let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let rule = match (self.worth, &race.witness) {
                 (Worth::Suspects, _) => Rule::Suspect,
                 (_, Some(_)) => Rule::PredictedRace,
@@ -179,9 +193,14 @@ impl AnalyzeReport {
 }
 
 impl ExplainReport {
+    /// What is to be said if there are more races than entries.
+    pub fn more(&self) -> Option<String> {
+        more(self.races.len())
+    }
+
     /// Its races, those to fix first in front.
     pub fn entries(&self) -> Vec<Entry> {
-        let races = self.races.iter().map(|race| {
+        let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let rule = match race.status {
                 "predicted" => Rule::PredictedRace,
                 "tangled" => Rule::Suspect,
@@ -210,8 +229,12 @@ fn pair_entry(
 ) -> Entry {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let side = |access: &AccessInTrace, kind: &str| Side {
-        label: format!("{kind} by {} (event {})", access.thread, access.event),
-        thread: access.thread.clone(),
+        label: format!(
+            "{kind} by {} (event {})",
+            short_name(&access.thread),
+            access.event
+        ),
+        thread: short_name(&access.thread),
         place: access.loc.clone(),
         stack: Vec::new(),
     };
@@ -237,9 +260,9 @@ pub(crate) fn pair_sentence(is_suspect: bool, pair: &PairReport) -> String {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     at_the_same_time(
         if is_suspect { "may" } else { "can" },
-        &pair.variable,
-        (&pair.first.thread, first),
-        (&pair.second.thread, second),
+        &cut(&pair.variable, MAX_NAME),
+        (&short_name(&pair.first.thread), first),
+        (&short_name(&pair.second.thread), second),
     )
 }
 
@@ -261,7 +284,7 @@ fn events(witness: &WitnessReport) -> Vec<Step> {
 /// The races of a program that has run.
 pub fn native_entries(races: &[NativeRace], engine: &str, sources: &Sources) -> Vec<Entry> {
     let entry = |race| native_entry(Rule::Race, race, engine, sources);
-    races.iter().map(entry).collect()
+    races.iter().take(MAX_ENTRIES).map(entry).collect()
 }
 
 /// The races of other schedules of a program that has run.
@@ -278,7 +301,7 @@ pub fn predicted_entries(predicted: &[PredictedRace], sources: &Sources) -> Vec<
             ..native_entry(Rule::PredictedRace, &predicted.race, "m2", sources)
         }
     };
-    predicted.iter().map(entry).collect()
+    predicted.iter().take(MAX_ENTRIES).map(entry).collect()
 }
 
 fn native_entry(rule: Rule, race: &NativeRace, engine: &str, sources: &Sources) -> Entry {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::page::{Graph, Story};
 use crate::sources::Sources;
+use crate::style::counted;
 
 /// What a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -67,6 +68,15 @@ impl Rule {
             Rule::Failure => "The program fails in some schedule.",
         }
     }
+}
+
+/// How many findings of one report become entries, the first ones; services take no more, either.
+pub const MAX_ENTRIES: usize = 10_000;
+
+/// What is to be said if a report has more findings than become entries.
+pub(crate) fn more(findings: usize) -> Option<String> {
+    let more = findings.saturating_sub(MAX_ENTRIES) as u64;
+    (more > 0).then(|| format!("{} only in --json", counted(more, "more finding")))
 }
 
 /// What a command has to say about one input.

@@ -3,10 +3,16 @@
 use deadheat_explain::{EdgeKind, neighbourhood};
 use deadheat_model::{EventNumber, Execution, Race};
 use deadheat_native::{Creation, NativeAccess, NativeRace, NativeTask};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::check::short_name;
 use crate::native_text::label;
 use crate::openmp;
+use crate::style::cut;
+
+/// A longer action is cut.
+const MAX_NAME: usize = 120;
 
 /// Events, what orders them, and the two that nothing orders.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -31,12 +37,18 @@ impl Graph {
         let around = neighbourhood(execution, race).ok()?;
         let names = &execution.names;
         let mut graph = Graph::default();
+        // Two strands can have one name.
+        let mut lanes = FxHashMap::default();
         for &number in &around.events {
             let event = execution.event(number)?;
-            let lane = graph.lane(&names.strand(event.strand()));
+            let strand = event.strand();
+            let lane = *lanes.entry(strand).or_insert_with(|| {
+                graph.lanes.push(short_name(&names.strand(strand)));
+                graph.lanes.len() - 1
+            });
             graph.nodes.push(Node {
                 lane,
-                text: names.action(event.op()).to_string(),
+                text: cut(&names.action(event.op()).to_string(), MAX_NAME),
                 place: names.site(event.site()).into_owned(),
             });
         }

@@ -3,11 +3,15 @@
 //! What is told: the end of a witness; or of the execution as it was, up to the second access. Names are told once.
 //! Cost: the events told, and for the locks that are held at their beginning one pass over those before.
 
+use std::hash::Hash;
+
 use deadheat_model::{EventNumber, Execution, Op, Race, Strand};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::analyze::WitnessReport;
+use crate::check::short_name;
+use crate::style::cut;
 
 /// The most events of one story.
 const MAX_EVENTS: usize = 100_000;
@@ -15,8 +19,17 @@ const MAX_EVENTS: usize = 100_000;
 /// How many events all stories of a page have together.
 const MAX_TOGETHER: usize = 200_000;
 
+/// How many events all passes for graphs go over together; at most 300 of them.
+const MAX_PASSES: usize = 30_000_000;
+
 /// How many events before a story are looked at for the locks that are held at its beginning.
 const MAX_BEFORE: usize = 1_000_000;
+
+/// The most strands of one story.
+const MAX_STRANDS: usize = 500;
+
+/// A longer action is cut.
+const MAX_NAME: usize = 120;
 
 /// Events one after the other.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -50,7 +63,7 @@ impl Default for Room {
     fn default() -> Room {
         Room {
             events: MAX_TOGETHER,
-            graphs: 50_000_000,
+            graphs: MAX_PASSES,
         }
     }
 }
@@ -59,13 +72,16 @@ impl Room {
     /// Whether another graph can be made by a pass over so many events.
     pub fn take_graph(&mut self, events: usize) -> bool {
         let fits = self.graphs >= events;
-        self.graphs = self.graphs.saturating_sub(events + 10_000);
+        self.graphs = self.graphs.saturating_sub(events + MAX_PASSES / 300);
         fits
     }
 
+    /// How many events the next story may have: later ones get their share.
     fn most(&self) -> usize {
-        // Later stories get their share.
-        MAX_EVENTS.min(self.events.max(400) / 2)
+        match self.events {
+            0 => 0,
+            left => MAX_EVENTS.min(left / 2).max(200),
+        }
     }
 }
 
@@ -73,14 +89,17 @@ impl Story {
     /// A witness's, as far as there is room.
     pub fn of_witness(witness: &WitnessReport, room: &mut Room) -> Option<Story> {
         let spelling = &witness.spelling;
+        if room.events == 0 {
+            return None;
+        }
         let all = spelling.length(witness.proof());
         let end = spelling.end(witness.proof(), room.most());
         let before = all - end.len() as u64;
         let race = (end.len().checked_sub(2)?, end.len() - 1);
         let mut story = Story::new(spelling.trace(), &end, race, room)?;
-        story.before = before;
+        story.before += before;
         story.reordered = true;
-        if before == 0 {
+        if story.before == 0 {
             story.held = Some(Vec::new());
         }
         Some(story)
@@ -90,19 +109,19 @@ impl Story {
     pub fn of_execution(execution: &Execution, race: &Race, room: &mut Room) -> Option<Story> {
         let (first, last) = (race.first.event, race.second.event);
         let most = room.most() as u64;
-        let from = last.saturating_sub(most - 1).max(1);
-        if first < from {
+        let from = (last + 1).saturating_sub(most).max(1);
+        if first < from || most == 0 {
             return None;
         }
         let numbers: Vec<EventNumber> = (from..=last).collect();
         let racing = ((first - from) as usize, (last - from) as usize);
         let mut story = Story::new(execution, &numbers, racing, room)?;
-        story.before = from - 1;
-        story.held = held_before(execution, from).map(|held| {
+        story.before += from - 1;
+        story.held = held_before(execution, story.before + 1).map(|held| {
             let names = &execution.names;
             let held = held.into_iter().map(|(strand, lock)| {
                 (
-                    story.thread(&names.strand(strand)),
+                    story.thread(&short_name(&names.strand(strand))),
                     names.lock(lock).into_owned(),
                 )
             });
@@ -111,42 +130,42 @@ impl Story {
         Some(story)
     }
 
+    /// Of these events, the last of which are told: as many as few enough strands have.
     fn new(
         execution: &Execution,
         numbers: &[EventNumber],
         race: (usize, usize),
         room: &mut Room,
     ) -> Option<Story> {
-        let mut story = Story {
-            race,
-            ..Story::default()
-        };
+        let left_out = numbers.len() - few_strands(execution, numbers);
+        let numbers = &numbers[left_out..];
         room.events = room.events.saturating_sub(numbers.len());
-        let mut known: [FxHashMap<String, usize>; 3] = Default::default();
+        let names = &execution.names;
+        let mut threads = Table::default();
+        let mut actions = Table::default();
+        let mut places = Table::default();
+        let mut events = Vec::new();
         for &number in numbers {
             let event = execution.event(number)?;
-            let names = &execution.names;
-            let texts = [
-                names.strand(event.strand()).into_owned(),
-                names.action(event.op()).to_string(),
-                names.site(event.site()).into_owned(),
-            ];
-            let lists = [&mut story.threads, &mut story.actions, &mut story.places];
-            let mut parts =
-                texts
-                    .into_iter()
-                    .zip(&mut known)
-                    .zip(lists)
-                    .map(|((text, known), list)| {
-                        *known.entry(text).or_insert_with_key(|text| {
-                            list.push(text.clone());
-                            list.len() - 1
-                        })
-                    });
-            let (thread, action, place) = (parts.next()?, parts.next()?, parts.next()?);
-            story.events.push((thread, action, place, number));
+            let (strand, site) = (event.strand(), event.site());
+            events.push((
+                threads.number(strand, || short_name(&names.strand(strand))),
+                actions.number(event.to_parts(), || {
+                    cut(&names.action(event.op()).to_string(), MAX_NAME)
+                }),
+                places.number(site, || names.site(site).into_owned()),
+                number,
+            ));
         }
-        Some(story)
+        Some(Story {
+            threads: threads.texts,
+            actions: actions.texts,
+            places: places.texts,
+            before: left_out as u64,
+            race: (race.0.checked_sub(left_out)?, race.1.checked_sub(left_out)?),
+            events,
+            ..Story::default()
+        })
     }
 
     fn thread(&mut self, name: &str) -> usize {
@@ -164,6 +183,47 @@ impl Story {
             .iter()
             .map(|&(_, _, place, _)| self.places[place].as_str())
     }
+}
+
+/// Texts by number, each once.
+struct Table<K> {
+    known: FxHashMap<K, usize>,
+    texts: Vec<String>,
+}
+
+impl<K> Default for Table<K> {
+    fn default() -> Table<K> {
+        Table {
+            known: FxHashMap::default(),
+            texts: Vec::new(),
+        }
+    }
+}
+
+impl<K: Eq + Hash> Table<K> {
+    fn number(&mut self, key: K, text: impl FnOnce() -> String) -> usize {
+        *self.known.entry(key).or_insert_with(|| {
+            self.texts.push(text());
+            self.texts.len() - 1
+        })
+    }
+}
+
+/// How many of the last events are about at most [`MAX_STRANDS`]: names of tasks are as long as the tasks are deep.
+fn few_strands(execution: &Execution, numbers: &[EventNumber]) -> usize {
+    let mut strands = FxHashSet::default();
+    let fits = |number: &&EventNumber| {
+        let Some(event) = execution.event(**number) else {
+            return false;
+        };
+        strands.insert(event.strand());
+        if let Op::Async(other) | Op::Future(other) | Op::Fork(other) | Op::Join(other) = event.op()
+        {
+            strands.insert(other);
+        }
+        strands.len() <= MAX_STRANDS
+    };
+    numbers.iter().rev().take_while(fits).count()
 }
 
 /// Who holds which lock before an event; nothing if that is too far to look.
