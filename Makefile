@@ -13,7 +13,7 @@ SOAK_OPENMP ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom soak bench curves bench-native bench-openmp compilers browser pictures corpus corpus-variants programs clean
+.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -63,7 +63,7 @@ lint:
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:
 	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
-	  -p deadheat-online --test loom
+	  -p deadheat-online -p deadheat-task --test loom
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 ## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the
@@ -77,6 +77,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --test schedules --test general_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 
@@ -89,6 +90,11 @@ bench: curves
 curves: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli -p deadheat-bench
 	bench/curves.py target/release/deadheat target/release/deadheat-bench docs
+
+## The task library's tables alone: checking off and on for each kernel, beside the papers' ratios; the scheduler beside rayon's;
+## shapes that hurt (up to 8 GB of memory). `make bench` prints them as well.
+bench-tasks:
+	$(CARGO) run --release --quiet -p deadheat-bench -- tasks
 
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers

@@ -237,6 +237,9 @@ pub fn with_strand<T>(
     // SAFETY: a strand is run by one thread at a time, which is the running one.
     let strand = unsafe { thread.strand.as_mut()? };
     let result = what(strand);
+    if std::mem::take(&mut strand.stack_is_free) {
+        thread.forget_stack(strand.stack_base());
+    }
     thread.follow(strand);
     Some(result)
 }

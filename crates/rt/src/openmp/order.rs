@@ -64,10 +64,8 @@ impl Asking<'_> {
     pub fn of(thread: &mut Thread, address: usize) -> Option<Asking<'_>> {
         // SAFETY: the strand that the running thread runs.
         let strand = unsafe { thread.strand.as_ref()? };
-        // SAFETY: the runtime's description of a task that runs.
-        let base = unsafe { strand.home.as_ref() }.map_or(0, |frame| frame.exit);
         let own = Own {
-            stack: (thread.stack.0, base.min(thread.stack.1)),
+            stack: (thread.stack.0, strand.stack_base().min(thread.stack.1)),
             thread_local: thread.thread_local,
         };
         Some(Asking {

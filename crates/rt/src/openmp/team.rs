@@ -227,11 +227,15 @@ impl Strand {
         if count > FEW && !count.is_multiple_of((count / FEW).next_power_of_two()) {
             return;
         }
+        let team = team.clone();
+        self.end_piece();
+        if self.has_asked() {
+            return;
+        }
         let (spawned, phase) = team.inner.with(|inner| {
             let spawned = tasks().structure.spawn(&mut inner.order);
             (spawned, inner.id)
         });
-        self.end_piece();
         let Some(order) = tasks().or_drop(spawned) else {
             return;
         };
@@ -256,8 +260,17 @@ impl Strand {
             && let Some(aside) = pieces.aside.take()
         {
             team.tell_end(&self.order);
+            let end = tasks().structure.end(&self.order, None);
             self.step_back(aside);
+            if self.has_asked() {
+                self.join(&[end]);
+            }
         }
+    }
+
+    /// Whether it has asked for its number: what it chooses by that is its own, so its pieces come one after the other.
+    fn has_asked(&self) -> bool {
+        tasks().descriptions.get(self.description).has_asked()
     }
 
     /// A member leaves a loop whose pieces are told apart.
