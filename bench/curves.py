@@ -152,7 +152,8 @@ text = ["# Performance", "",
         "The tables that `make bench`, `make bench-native` and `make bench-openmp` print have many more kernels.", "",
         "## Programs that are checked while they run", "",
         "[bench/curves/curve.c](../bench/curves/curve.c), built by `clang -O2`, by `deadheat cc -O2`, and with the same clang's "
-        "ThreadSanitizer: ns of processor time for each access, starting and ending of the process included."]
+        "ThreadSanitizer: ns of processor time for each access, starting and ending of the process included. ThreadSanitizer prints "
+        "each race that it reports, deadheat writes it to a file."]
 with tempfile.TemporaryDirectory() as room:
     programs = build(room)
     for part, curves in (("program", PROGRAMS), ("trace", TRACES)):

@@ -18,7 +18,7 @@ __attribute__((noinline)) static long work(int *own, int left) {
   }
   long sum = 0;
   long every = racy > 0 ? accesses / racy : accesses + 1;
-  for (long i = 0, until = every; i < accesses; i += 3) {
+  for (long i = 0, until = every; i < accesses; i += 4) {
     own[i % OWN] += shared[i % SHARED];
     sum += own[(i + 1) % OWN];
     if (i >= until) {
