@@ -7,6 +7,7 @@ mod convert;
 mod explain;
 mod files;
 mod output;
+mod outputs;
 mod progress;
 mod record;
 mod run;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     arguments.color.apply();
+    output::fit_terminal();
     let quiet = arguments.quiet;
     let status = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),

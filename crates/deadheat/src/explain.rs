@@ -7,11 +7,12 @@ use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witness
 use deadheat_model::{EventNumber, Execution, Race};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
-use deadheat_report::{ExplainReport, RacePicture, Spelling};
+use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
 use deadheat_trace::{Source, TraceError};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::illustration::{Scene, illustrate};
 use crate::{Step, Watch, read};
 
 /// What is asked of an explanation.
@@ -56,12 +57,37 @@ impl ExplainError {
 pub struct Explained {
     /// What was found.
     pub report: ExplainReport,
+    /// The files that it is about.
+    pub sources: Sources,
     execution: Arc<Execution>,
     /// The report's races.
     races: Vec<Race>,
 }
 
 impl Explained {
+    /// Its findings.
+    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
+        let entries = self.report.entries();
+        Chapter::new(title.to_string(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
+        let mut chapter = self.chapter(title);
+        let mut scenes = FxHashMap::default();
+        for race in &self.report.races {
+            let scene = Scene::of_pair(&self.execution, &race.pair, race.witness.as_ref());
+            if let Some(scene) = scene {
+                let identity = race.pair.fingerprint.clone();
+                scenes.entry(identity).or_insert(scene);
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
+    }
+
     /// The picture in SVG of what came before a race of the report, by its id; nothing if it has no such
     /// race.
     pub fn picture(&self, title: &str, id: usize) -> Result<Option<String>, Malformed> {
@@ -78,12 +104,13 @@ pub fn explain(
     watch: Watch,
 ) -> Result<Explained, ExplainError> {
     let execution = Arc::new(read(source, watch)?);
-    explain_execution(execution, options, watch)
+    explain_execution(execution, Sources::default(), options, watch)
 }
 
-/// Explains the races of an execution.
+/// Explains the races of an execution whose places are in these files.
 pub fn explain_execution(
     execution: Arc<Execution>,
+    sources: Sources,
     options: &ExplainOptions,
     watch: Watch,
 ) -> Result<Explained, ExplainError> {
@@ -100,9 +127,10 @@ pub fn explain_execution(
     races.extend(others.filter(|race| !apparent.contains(&race.ends())));
     let known = races.iter().map(Race::ends).collect();
     let general = general_races(&execution, &known)?;
-    let report = report(&execution, &explanation, predicted, &general);
+    let report = report(&execution, &explanation, predicted, &general, &sources);
     Ok(Explained {
         report,
+        sources,
         execution,
         races,
     })
@@ -113,6 +141,7 @@ fn report(
     explanation: &Explanation,
     predicted: Vec<Shown>,
     general: &GeneralRaces,
+    sources: &Sources,
 ) -> ExplainReport {
     let spelling = (!predicted.is_empty()).then(|| Arc::new(Spelling::new(execution.clone())));
     ExplainReport::new(
@@ -120,6 +149,7 @@ fn report(
         explanation,
         predicted,
         general,
+        sources,
         spelling.as_ref(),
     )
 }
