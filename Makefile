@@ -38,7 +38,7 @@ compilers:
 browser:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 	  { command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
-	    apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
 	  echo "install chromium to test the page of --html (apt install chromium)"
 
 ## Pictures of the page, for the documentation.
