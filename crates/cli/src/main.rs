@@ -31,6 +31,10 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: output::Color,
 
+    /// Show the identity of each finding in the text; JSON, SARIF and the page have it
+    #[arg(long, global = true)]
+    ids: bool,
+
     /// Print only errors; use the exit status
     #[arg(long, short, global = true)]
     quiet: bool,
@@ -59,6 +63,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     arguments.color.apply();
     output::fit_terminal();
+    if arguments.ids {
+        deadheat::report::show_identities();
+    }
     let quiet = arguments.quiet;
     let status = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),

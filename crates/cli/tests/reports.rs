@@ -162,6 +162,23 @@ fn a_finding_has_one_identity_in_json_and_sarif() {
         if command[0] != "analyze" {
             assert_eq!(in_json, in_sarif, "{command:?}");
         }
+        // With one engine a report is shown race by race; the page has what SARIF has.
+        let page = folder.path("page.html");
+        let text = stdout(&with(
+            &command,
+            &["--ids", "--max-shown", "100000", "--html", &page],
+        ));
+        let page = fs::read_to_string(page).unwrap();
+        for found in &in_sarif {
+            assert!(
+                page.contains(&format!("\"fingerprint\":\"{found}\"")),
+                "{command:?}"
+            );
+            assert!(
+                text.contains(&format!("[{found}]")) || command.contains(&"all".to_string()),
+                "{command:?} {found} {text}"
+            );
+        }
         for result in log["runs"][0]["results"].as_array().unwrap() {
             assert!(!result["relatedLocations"].as_array().unwrap().is_empty());
         }

@@ -12,7 +12,8 @@ use crate::entries::pair_sentence;
 use crate::excerpt::{self, Mark};
 use crate::sources::Sources;
 use crate::style::{
-    BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, length, padded, renderer, time,
+    BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, identity, length, padded, renderer,
+    time,
 };
 
 /// How many events of a witness are shown: its last.
@@ -99,11 +100,12 @@ impl AnalyzeReport {
             _ => format!("{RED}race"),
         };
         let mut text = format!(
-            "{what} {number}{PLAIN}: {BOLD}{}{PLAIN}\n",
+            "{what} {number}{PLAIN}: {BOLD}{}{PLAIN}{}\n",
             cut(
                 &pair_sentence(self.worth == Worth::Suspects, pair),
                 2 * MAX_NAME
             ),
+            identity(&pair.fingerprint)
         );
         text += &shown(pair, sources);
         if let Some(witness) = &race.witness {

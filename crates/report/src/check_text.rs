@@ -8,7 +8,7 @@ use deadheat_model::SourcePosition;
 
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
 use crate::entries::sentence;
-use crate::style::{counted, grouped, renderer};
+use crate::style::{counted, grouped, identity, renderer};
 
 /// How many tasks of a deadlock are shown with their source; the rest are counted.
 const MAX_WAITING: usize = 50;
@@ -74,6 +74,7 @@ impl<'s> Renderer<'s> {
                 n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
                 n => format!(" (at least {} pairs of accesses)", grouped(n)),
             };
+            let more = more + &identity(&race.fingerprint);
             let mut group = self.race(&race.location, &race.first, &race.second, &more);
             if let Some(parallel) = &race.parallel {
                 group = group.element(Level::NOTE.message(parallel.as_str()));
@@ -86,7 +87,8 @@ impl<'s> Renderer<'s> {
             self.add(&mut text, group.elements(schedule_note(schedule)));
         }
         if let Some(error) = &report.error {
-            let group = self.error(error.message.clone(), error);
+            let title = error.message.clone() + &identity(&error.fingerprint);
+            let group = self.error(title, error);
             self.add(&mut text, group);
         }
         if let Some(deadlock) = &report.deadlock {
@@ -130,8 +132,8 @@ impl<'s> Renderer<'s> {
             .filter(|race| !shown(&race.first, &race.second, &race.location));
         let hidden = others.clone().count().saturating_sub(most) as u64;
         for race in others.take(most) {
-            let elsewhere = " (in another schedule)";
-            let group = self.race(&race.location, &race.first, &race.second, elsewhere);
+            let more = format!(" (in another schedule){}", identity(&race.fingerprint));
+            let group = self.race(&race.location, &race.first, &race.second, &more);
             self.add(text, group.elements(schedule_note(&race.schedule)));
         }
         if hidden > 0 {
@@ -149,7 +151,8 @@ impl<'s> Renderer<'s> {
         let errors = errors.filter(|found| Some(found.what.position) != here);
         for found in errors.take(most) {
             let error = &found.what;
-            let title = format!("{} (in another schedule)", error.message);
+            let identity = identity(&error.fingerprint);
+            let title = format!("{} (in another schedule){identity}", error.message);
             let group = self.error(title, error);
             self.add(text, group.elements(schedule_note(&found.schedule)));
         }
@@ -192,7 +195,8 @@ impl<'s> Renderer<'s> {
         self.group(Group::with_title(title), marks)
     }
 
-    fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
+    fn deadlock(&self, title: &str, deadlock: &DeadlockReport) -> Group<'_> {
+        let title = format!("{title}{}", identity(&deadlock.fingerprint));
         let marks = deadlock.waiting.iter().take(MAX_WAITING).map(|waiting| {
             let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
             self.mark(AnnotationKind::Primary, range(waiting.position), &label)

@@ -1,10 +1,11 @@
 //! The identity of a finding: the same in every format and for every command, and the same tomorrow.
 //!
 //! A finding is known by what it is (a race, a deadlock, an error), by the variable, and by its places, in no order; not
-//! by who reads and who writes there, which for `x++` is a matter of chance. A place is known by its file's name, what the line says, and which of the lines in that
-//! file that say the same it is; so the identity stays when lines elsewhere come and go, when the file moves, and when
-//! other threads run into the race. Where the source cannot be read, the line's number stands for it. Of the variable
-//! its name counts, not which element or byte of it: one pair of lines is one thing to mend.
+//! by who reads and who writes there, which for `x++` is a matter of chance. A place is known by its file's name, what the
+//! line says, and which of the lines in that file that say the same it is; so the identity stays when lines elsewhere come
+//! and go, when the file moves, and when other threads run into the race. Where the source cannot be read, the line's
+//! number stands for it. Of the variable its name counts, not which element or byte of it: one pair of lines is one thing
+//! to mend.
 //!
 //! Two findings with one identity that are not the same: equal lines in files of one name. Cost: a hash.
 

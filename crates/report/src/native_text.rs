@@ -6,10 +6,10 @@ use annotate_snippets::{Group, Level};
 use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
 
 use crate::excerpt::{self, Mark};
-use crate::native::RunReport;
+use crate::native::{RunReport, identity};
 use crate::openmp;
 use crate::sources::Sources;
-use crate::style::{counted, grouped, renderer};
+use crate::style::{self, counted, grouped, renderer};
 
 /// How many calls of a stack are shown.
 const MAX_CALLS: usize = 12;
@@ -52,7 +52,7 @@ impl<'s> Excerpts<'s> {
         let marks = self.marks(race);
         let title = Level::ERROR
             .with_name(Some(called))
-            .primary_title(title(race));
+            .primary_title(title(race) + &style::identity(&identity(race, self.sources)));
         let mut group = excerpt::shown(Group::with_title(title), &marks);
         let notes = notes(race, marks.len());
         for note in notes.iter().chain(more) {

@@ -1,6 +1,6 @@
 //! How text looks: colours, numbers, lists, and names that fit.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::Renderer;
 
@@ -14,6 +14,21 @@ static WIDTH: AtomicUsize = AtomicUsize::new(140);
 /// How many columns excerpts of sources may take: 140 unless told otherwise.
 pub fn set_width(columns: usize) {
     WIDTH.store(columns.max(40), Ordering::Relaxed);
+}
+
+static IDENTITIES: AtomicBool = AtomicBool::new(false);
+
+/// Texts have the identity of each finding from now on.
+pub fn show_identities() {
+    IDENTITIES.store(true, Ordering::Relaxed);
+}
+
+/// What stands behind what is wrong: the identity, if that is asked for.
+pub(crate) fn identity(fingerprint: &str) -> String {
+    match IDENTITIES.load(Ordering::Relaxed) && !fingerprint.is_empty() {
+        true => format!(" [{fingerprint}]"),
+        false => String::new(),
+    }
 }
 
 /// What shows excerpts of sources. Styled: whoever prints it strips the colours where they do not belong.

@@ -4,7 +4,7 @@ use crate::analyze::PairReport;
 use crate::analyze_text::{MAX_NAME, ends, shown};
 use crate::entries::pair_sentence;
 use crate::sources::Sources;
-use crate::style::{BOLD, PLAIN, RED, YELLOW, counted, cut};
+use crate::style::{BOLD, PLAIN, RED, YELLOW, counted, cut, identity};
 
 use super::{ExplainReport, ExplainedReport};
 
@@ -47,10 +47,11 @@ impl ExplainReport {
 
     fn first(&self, race: &ExplainedReport, sources: &Sources) -> String {
         let mut text = format!(
-            "  {RED}{}. {}{PLAIN} ({})\n",
+            "  {RED}{}. {}{PLAIN} ({}){}\n",
             race.id,
             cut(&pair_sentence(false, &race.pair), 2 * MAX_NAME),
-            race.status
+            race.status,
+            identity(&race.pair.fingerprint)
         );
         for line in shown(&race.pair, sources).lines() {
             text += &format!("     {line}\n");
@@ -131,7 +132,8 @@ fn one_line(race: &ExplainedReport) -> String {
         (true, "predicted") => ", shown by a checked reordering".to_string(),
         (true, _) => String::new(),
     };
-    format!("{} ({status}{after})", places(&race.pair))
+    let identity = identity(&race.pair.fingerprint);
+    format!("{} ({status}{after}){identity}", places(&race.pair))
 }
 
 /// `write-read on x: T1 writes at 7, T2 reads at 9`.
