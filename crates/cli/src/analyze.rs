@@ -1,7 +1,7 @@
 //! `deadheat analyze`: which races does a recorded run show, or promise?
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use deadheat::report::{AnalyzeReport, Comparison};
@@ -10,7 +10,8 @@ use deadheat::{
 };
 
 use crate::files::{of, of_event, of_trace, open_trace};
-use crate::output::{Delivery, complain_of};
+use crate::interrupt::SearchLimits;
+use crate::output::{Delivery, complain_of, warn_of};
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
 
@@ -18,7 +19,8 @@ use crate::status::{FailOn, Status};
 ///
 /// Reads a trace (.dht, or RAPID's .std or .csv), of threads or of tasks, and tells which accesses race:
 /// in the recorded schedule or, with m2 and dc, in another order of the same events, which is shown and
-/// has been checked. Exit status: 0 nothing found, 1 a race, 2 bad input.
+/// has been checked. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing
+/// found, 1 a race, 2 bad input, 130 interrupted before anything was found.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct Arguments {
@@ -61,6 +63,14 @@ pub struct Arguments {
         default_value = "race"
     )]
     fail_on: Vec<FailOn>,
+
+    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
+    /// was joined), and say which
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    limits: SearchLimits,
 
     #[command(flatten)]
     delivery: Delivery,
@@ -139,9 +149,10 @@ fn text(reports: &[AnalyzeReport], path: &Path, arguments: &Arguments) -> String
 
 fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, String> {
     let source = open_trace(path, quiet)?;
+    let stop = arguments.limits.token();
     let budget = Budget {
         events: u64::MAX,
-        until: Instant::now().checked_add(arguments.budget_time),
+        stop: stop.or_after(arguments.budget_time),
         bytes: arguments.budget_memory,
     };
     let options = AnalyzeOptions {
@@ -155,6 +166,8 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
             Pairs::All => Listing::Pairs,
         },
         complete: arguments.complete.then_some(budget),
+        stop,
+        repair: arguments.repair,
     };
     let progress = Progress::new();
     let analysis = deadheat::analyze(&source, &options, &|step| progress.show(step));
@@ -163,6 +176,9 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
         AnalyzeError::Trace(error) => of_trace(path, error),
         _ => of_event(path, &source, error.event(), error),
     })?;
+    if let Some(repair) = analysis.repair.as_ref().filter(|_| !quiet) {
+        warn_of(of(path, repair));
+    }
     // Of all engines, those that can order what the trace uses are meant.
     if !matches!(arguments.engines, Some(EngineChoice::All)) {
         let failures = analysis.failures.iter();

@@ -1,10 +1,12 @@
 //! `deadheat check`: is this `.tp` program safe?
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::lang::Schedule;
 use deadheat::lang::syntax::MAX_SOURCE_BYTES;
+use deadheat::model::StopToken;
 use deadheat::report::{CheckReport, ExplainReport};
 use deadheat::{
     CheckError, CheckOptions, Checked, Explained, PictureFormat, ScheduleChoice, check,
@@ -14,6 +16,7 @@ use serde::Serialize;
 
 use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
+use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain, complain_of};
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
@@ -21,7 +24,8 @@ use crate::status::{FailOn, Status};
 /// Check .tp programs for races
 ///
 /// Runs each program under one schedule and judges its accesses; with --explore, under every
-/// schedule. Exit status: 0 nothing found, 1 something can go wrong (a race, a deadlock, a failed
+/// schedule. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing found, 1
+/// something can go wrong (a race, a deadlock, a failed
 /// assertion or another error, in the run or in an explored schedule), 2 bad input.
 #[derive(Args)]
 #[command(after_help = help())]
@@ -46,7 +50,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES)]
     max_states: u64,
 
-    /// Visit every order of isolated sections, and tell which races are possible; with zipper
+    /// Visit every order of isolated sections, and tell which races are possible; with zipper, and for 60
+    /// seconds at most unless --timeout is given
     #[arg(long)]
     all_orders: bool,
 
@@ -83,6 +88,9 @@ pub struct Arguments {
         default_value = "race,deadlock,error"
     )]
     fail_on: Vec<FailOn>,
+
+    #[command(flatten)]
+    limits: SearchLimits,
 
     #[command(flatten)]
     delivery: Delivery,
@@ -143,13 +151,14 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let mut status = Status::Clean;
     let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
     for path in &arguments.files {
-        match checked(arguments, path) {
+        let stop = stop_token(arguments);
+        match checked(arguments, path, stop) {
             Ok(checked) => {
                 status = status.max(verdict(arguments, &checked.report));
                 status = status.unless(side_outputs(arguments, &checked));
                 let explained = arguments.explain.then(|| {
                     let progress = Progress::new();
-                    checked.explain(&|step| progress.show(step))
+                    checked.explain(stop, &|step| progress.show(step))
                 });
                 let explained = explained.transpose().map_err(|error| of(path, error));
                 status = status.unless(explained.is_ok());
@@ -169,6 +178,18 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let reports: Vec<WithExplanation> = reports.collect();
     let text = || all.iter().map(text).collect();
     status.unless(arguments.delivery.deliver(quiet, &reports, text))
+}
+
+/// How long --all-orders searches unless told otherwise.
+const ALL_ORDERS: Duration = Duration::from_secs(60);
+
+/// When the work on one program ends.
+fn stop_token(arguments: &Arguments) -> StopToken {
+    let token = arguments.limits.token();
+    match (arguments.all_orders, arguments.limits.timeout) {
+        (true, None) => token.or_after(ALL_ORDERS),
+        _ => token,
+    }
 }
 
 /// A report, and with --explain an explanation.
@@ -200,7 +221,7 @@ fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
     }))
 }
 
-fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
+fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checked, String> {
     let complaint = |error: String| format!("\x1b[1;31merror\x1b[0m: {error}\n");
     let source = read(path, MAX_SOURCE_BYTES).map_err(complaint)?;
     let (schedule, schedule_path) = match &arguments.schedule {
@@ -221,6 +242,7 @@ fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
         max_steps: arguments.max_steps,
         explore: arguments.explore.then_some(arguments.max_states),
         all_orders: arguments.all_orders.then_some(arguments.max_orders),
+        stop,
     };
     let progress = Progress::new();
     let name = path.display().to_string();

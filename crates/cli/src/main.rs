@@ -6,6 +6,8 @@ mod check;
 mod convert;
 mod explain;
 mod files;
+mod interrupt;
+mod memory;
 mod output;
 mod progress;
 mod record;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
     if let Some(status) = cc::run() {
         return status;
     }
+    memory::no_crash_without_memory();
     let arguments = Arguments::parse();
     arguments.color.apply();
     let quiet = arguments.quiet;
@@ -75,7 +78,11 @@ fn main() -> ExitCode {
         },
         Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
     };
-    status.into()
+    match interrupt::signal() {
+        // A search that was interrupted has not shown that there is nothing.
+        Some(signal) if status == Status::Clean => ExitCode::from(128 + signal),
+        _ => status.into(),
+    }
 }
 
 /// The status, or a complaint.

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::RunOptions;
 use serde::Serialize;
 
 use crate::files::write_with;
+use crate::interrupt;
 use crate::output::{complain, complain_of, warn_of, write_json};
 use crate::progress::Progress;
 
@@ -55,6 +57,10 @@ pub struct Arguments {
     /// How many races are shown in full
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
+
+    /// End the program after so many seconds, by SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
+    timeout: Option<Duration>,
 }
 
 const EXAMPLES: &str = "\
@@ -66,6 +72,9 @@ Examples:
 
 /// Runs the program; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
+    if let Some(time) = arguments.timeout {
+        interrupt::end_program_after(time);
+    }
     let mut command = arguments.command.iter().cloned();
     let options = RunOptions {
         program: command.next().unwrap_or_default(),
@@ -89,7 +98,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
 fn predict(arguments: &Arguments, options: &RunOptions, quiet: bool) -> Result<u8, String> {
     let progress = Progress::new();
     let watch = |step| progress.show(step);
-    let prediction = deadheat::predict(options, arguments.limit, &watch);
+    let prediction = deadheat::predict(options, arguments.limit, interrupt::token, &watch);
     drop(progress);
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.complaints.iter().for_each(complain_of);

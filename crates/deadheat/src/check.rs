@@ -8,7 +8,7 @@ use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
 use deadheat_lang::{CannotFollow, DEFAULT_MAX_STEPS, Program, Run, Schedule};
-use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition};
+use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition, StopToken};
 use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
@@ -30,6 +30,8 @@ pub struct CheckOptions {
     pub explore: Option<u64>,
     /// Visit every order of isolated sections, and at most so many.
     pub all_orders: Option<u64>,
+    /// Ends the run and each search, not what was found.
+    pub stop: StopToken,
 }
 
 impl CheckOptions {
@@ -49,6 +51,7 @@ impl Default for CheckOptions {
             max_steps: DEFAULT_MAX_STEPS,
             explore: None,
             all_orders: None,
+            stop: StopToken::default(),
         }
     }
 }
@@ -120,9 +123,13 @@ impl Checked {
     }
 
     /// Explains the run's races.
-    pub fn explain(&self, watch: Watch) -> Result<Explained, ExplainError> {
+    pub fn explain(&self, stop: StopToken, watch: Watch) -> Result<Explained, ExplainError> {
         let execution = Arc::new(self.run.execution.clone());
-        explain_execution(execution, &ExplainOptions::default(), watch)
+        let options = ExplainOptions {
+            stop,
+            ..ExplainOptions::default()
+        };
+        explain_execution(execution, &options, watch)
     }
 
     /// The picture of the run's computation graph, its races marked, as a file of this name has it.
@@ -145,16 +152,18 @@ pub fn check(
     let program = Program::parse(source).map_err(|diagnostics| {
         CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
     })?;
-    let mut run = program.run(&options.schedule, options.max_steps)?;
+    let mut run = program.run_until(&options.schedule, options.max_steps, options.stop)?;
     name_places(path, &mut run.execution);
     let constructs = program.constructs();
     let engine = engine(constructs, &run.execution, options)?;
     let findings = engine.check(&run.execution)?;
     let orders = match options.all_orders {
-        Some(most) => Some(visit_orders(&program, options.max_steps, most, watch)?),
+        Some(most) => Some(visit_orders(&program, options, most, watch)?),
         None => None,
     };
-    let exploration = options.explore.map(|most| explore(&program, most, watch));
+    let exploration = options
+        .explore
+        .map(|most| explore(&program, options, most, watch));
     // Only what shows when it is run again is reported.
     let replayed = |exploration| Replayed::new(&program, exploration);
     let orders = orders.as_ref().map(replayed);
@@ -215,13 +224,14 @@ fn engine(
 
 fn visit_orders(
     program: &Program,
-    max_steps: u64,
+    options: &CheckOptions,
     max_orders: u64,
     watch: Watch,
 ) -> Result<Exploration, EngineError> {
     let options = SectionOptions {
-        max_steps,
+        max_steps: options.max_steps,
         max_orders,
+        stop: options.stop,
     };
     deadheat_explore::explore_sections(program, &options, |progress| {
         watch(Step::Ordering(
@@ -232,9 +242,15 @@ fn visit_orders(
     })
 }
 
-fn explore(program: &Program, max_states: u64, watch: Watch) -> Exploration {
+fn explore(
+    program: &Program,
+    options: &CheckOptions,
+    max_states: u64,
+    watch: Watch,
+) -> Exploration {
     let options = ExploreOptions {
         max_states,
+        stop: options.stop,
         ..ExploreOptions::default()
     };
     deadheat_explore::explore(program, &options, |progress| {

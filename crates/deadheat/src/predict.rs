@@ -1,5 +1,6 @@
 //! `deadheat run --predict`: a C or C++ program is recorded; then its trace tells what happened and what could have.
 
+use deadheat_model::StopToken;
 use deadheat_native::{NativeRace, Suppressions, Survey};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, m2};
@@ -67,7 +68,13 @@ impl Prediction {
 }
 
 /// Records a program built by `deadheat cc` or `deadheat c++`, and tells what happened and what could have.
-pub fn predict(options: &RunOptions, limit: u64, watch: Watch) -> Result<Prediction, PredictError> {
+/// Signals belong to the program while it runs; `stop` is asked for when it has ended.
+pub fn predict(
+    options: &RunOptions,
+    limit: u64,
+    stop: impl FnOnce() -> StopToken,
+    watch: Watch,
+) -> Result<Prediction, PredictError> {
     let mut suppressions = Suppressions::default();
     for file in &options.suppress {
         suppressions.read(file).map_err(RunError::from)?;
@@ -79,6 +86,7 @@ pub fn predict(options: &RunOptions, limit: u64, watch: Watch) -> Result<Predict
         output: room.path().join("run.dht"),
         limit: Some(limit),
     })?;
+    let stop = stop();
     let mut prediction = Prediction {
         recording,
         happened: Survey::default(),
@@ -100,6 +108,7 @@ pub fn predict(options: &RunOptions, limit: u64, watch: Watch) -> Result<Predict
         let engines: Vec<&'static Engine> = vec![&hb::ENGINE, &m2::ENGINE];
         let asked = AnalyzeOptions {
             engines,
+            stop,
             ..AnalyzeOptions::default()
         };
         let analysis = match analyze(&source, &asked, watch) {

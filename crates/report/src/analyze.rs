@@ -43,6 +43,9 @@ pub struct AnalyzeReport {
     /// What of the recording is lost, if something is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
+    /// Why the engine was stopped before its end, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// What the races are worth.
     #[serde(skip)]
     pub worth: Worth,
@@ -163,6 +166,7 @@ impl AnalyzeReport {
             counts_exact: rest.counted,
             seconds,
             damage: None,
+            stopped: rest.stopped.map(|why| why.to_string()),
             worth: engine.worth,
             all_listed: rest.all_listed,
         };

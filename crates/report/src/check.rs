@@ -49,6 +49,9 @@ pub struct CheckReport {
     pub deadlock: Option<DeadlockReport>,
     /// The error that the run ended with.
     pub error: Option<ErrorReport>,
+    /// Why the run was stopped before its end, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Which orders of sections were visited, if that was asked for: `races` and `racy_locations` are
     /// then those of all of them.
     pub orders: Option<OrdersReport>,
@@ -229,11 +232,12 @@ impl CheckReport {
                 found
             }
         };
-        let (mut deadlock, mut error) = (None, None);
+        let (mut deadlock, mut error, mut stopped) = (None, None, None);
         match &run.ending {
             Ending::Finished => {}
             Ending::Deadlock(waiting) => deadlock = Some(names.deadlock(waiting)),
             Ending::Error(failure) => error = Some(names.error(failure)),
+            Ending::Stopped(why) => stopped = Some(why.to_string()),
             Ending::StillRunning => {
                 let last = run.execution.events.last();
                 error = Some(ErrorReport {
@@ -278,6 +282,7 @@ impl CheckReport {
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
+            stopped,
             orders: orders.map(|orders| OrdersReport {
                 visited: orders.exploration.schedules,
                 complete: orders.is_complete(),
@@ -309,7 +314,8 @@ impl CheckReport {
     pub fn is_incomplete(&self) -> bool {
         let explored = self.explored.as_ref().map(|explored| explored.complete);
         let orders = self.orders.map(|orders| orders.complete);
-        let judged = self.judged_events == self.events && self.races_complete;
+        let ran = self.stopped.is_none();
+        let judged = ran && self.judged_events == self.events && self.races_complete;
         let searched = explored != Some(false) && orders != Some(false);
         !judged || !searched && !self.proven_by_run
     }

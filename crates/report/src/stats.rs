@@ -38,6 +38,9 @@ pub struct StatsReport {
     pub sections: u64,
     pub sections_not_left: usize,
     pub damage: Option<DamageReport>,
+    /// Why only the beginning of the trace was counted, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 /// What a thread does.
@@ -107,6 +110,9 @@ impl StatsReport {
         match self.bytes_per_event {
             Some(each) => writeln!(out, " ({each:.2} bytes an event)")?,
             None => writeln!(out)?,
+        }
+        if let Some(why) = &self.stopped {
+            writeln!(out, "this is the beginning of the trace only: {why}")?;
         }
         let objects = [
             ("threads", self.threads.len()),

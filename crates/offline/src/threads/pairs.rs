@@ -3,7 +3,8 @@
 //! For each location and strand, accesses at one place and of one kind are kept together in a list, in the
 //! order of the strand's times. An access races with those of each other strand that come after what its clock
 //! covers of that strand: the end of each list, found by binary search. A strand's lists are linked by their
-//! last accesses, the latest first; so the lists that race come first, and none behind them is looked at.
+//! last accesses, the latest first; so the lists that race come first, and none behind them is looked at. What
+//! comes before all that is still to come is forgotten.
 //! Pairs of events are put together by pairs of places in the source.
 //!
 //! Cost: an access is compared with one list of each strand that accessed its location, and with every list that
@@ -121,6 +122,29 @@ impl OfStrand {
         self.newest = at;
     }
 
+    /// Drops the lists that have no access after a time. To do that each time their number has doubled costs nothing.
+    fn forget(&mut self, upto: Time) {
+        let is_over = |list: &List| list.accesses.last().is_none_or(|(last, _)| *last <= upto);
+        let doubled = self.lists.len() > 1 && self.lists.len().is_power_of_two();
+        if !doubled || !self.lists.iter().any(is_over) {
+            return;
+        }
+        self.index = None;
+        let mut lists = std::mem::take(&mut self.lists);
+        lists.retain(|list| !is_over(list));
+        // The order of their last accesses is that of the links.
+        lists.sort_by_key(|list| list.accesses.last().copied());
+        for (list, at) in lists.iter_mut().zip(0u32..) {
+            list.older = at.checked_sub(1).unwrap_or(NO_LIST);
+            list.newer = at + 1;
+        }
+        if let Some(last) = lists.last_mut() {
+            last.newer = NO_LIST;
+        }
+        self.newest = (lists.len() as u32).checked_sub(1).unwrap_or(NO_LIST);
+        self.lists = lists;
+    }
+
     /// The lists with accesses after a time, the latest first.
     fn after(&self, time: Time) -> impl Iterator<Item = &List> {
         let get = |at: u32| self.lists.get(at as usize);
@@ -149,6 +173,8 @@ pub struct Pairs {
     most: usize,
     suspects: FixedBitSet,
     accessed: FxHashMap<Location, OfLocation>,
+    /// Of each strand, what comes before all accesses that are still to come.
+    covered: Vec<Time>,
     racy: FixedBitSet,
     listed: FxHashMap<Key, Vec<Race>>,
     kept: usize,
@@ -166,6 +192,7 @@ impl Pairs {
             racy: FixedBitSet::with_capacity(suspects.len()),
             suspects,
             accessed: FxHashMap::default(),
+            covered: Vec::new(),
             listed: FxHashMap::default(),
             kept: 0,
             compared: 0,
@@ -254,6 +281,8 @@ impl Pairs {
         });
         let now = clock.get(at.strand);
         last[mine].1 = now;
+        let covered = self.covered.get(at.strand.index());
+        strands[mine].forget(covered.copied().unwrap_or(0));
         strands[mine].add(second, atomic, now);
     }
 }
@@ -270,5 +299,10 @@ impl History for Pairs {
         if self.suspects.contains(x.index()) {
             self.add(clock, at, x, kind, true);
         }
+    }
+
+    fn forget(&mut self, covered: &[Time]) {
+        self.covered.clear();
+        self.covered.extend_from_slice(covered);
     }
 }
