@@ -96,8 +96,21 @@ enum Pairs {
     All,
 }
 
+/// What of the options has no effect.
+fn contradiction(arguments: &Arguments) -> Option<&'static str> {
+    let searches = match &arguments.engines {
+        Some(EngineChoice::These(engines)) => engines.iter().any(|engine| engine.name == "m2"),
+        Some(EngineChoice::All) | None => true,
+    };
+    (arguments.complete && !searches).then_some("--complete goes with --engine m2")
+}
+
 /// Asks the engines about each trace; gives the worst status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Status {
+    if let Some(contradiction) = contradiction(arguments) {
+        complain_of(contradiction);
+        return Status::Bad;
+    }
     let mut status = Status::Clean;
     let mut analyses: Vec<(&PathBuf, Analysis)> = Vec::new();
     for path in &arguments.traces {

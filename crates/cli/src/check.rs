@@ -46,8 +46,8 @@ pub struct Arguments {
     #[arg(long)]
     explore: bool,
 
-    /// Stop --explore after so many states
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES)]
+    /// Stop --explore after so many states; a large one, or a long computation, counts as several
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES, requires = "explore")]
     max_states: u64,
 
     /// Visit every order of isolated sections, and tell which races are possible; with zipper, and for 60
@@ -56,7 +56,7 @@ pub struct Arguments {
     all_orders: bool,
 
     /// Stop --all-orders after so many orders
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS)]
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS, requires = "all_orders")]
     max_orders: u64,
 
     /// Explain the run's races: which to fix first
@@ -72,13 +72,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Write the run's schedule to FILE, for --schedule trace:FILE
+    /// Write the schedule to FILE, for --schedule trace:FILE: the run's, or that of the first finding of
+    /// --explore or --all-orders if the run does nothing wrong
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
-    /// Draw the run's computation graph, its races marked, to FILE: .svg or .dot
+    /// Draw the computation graph under the same schedule, its races marked, to FILE: .svg or .dot
     #[arg(long, value_name = "FILE", value_parser = picture)]
     graph: Option<PathBuf>,
+
+    /// How many races are shown in full
+    #[arg(long, value_name = "N", default_value_t = deadheat::report::MAX_SHOWN)]
+    max_shown: usize,
 
     /// What makes the exit status 1
     #[arg(
@@ -176,7 +181,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
         explanation: explained.as_ref().map(|explained| &explained.report),
     });
     let reports: Vec<WithExplanation> = reports.collect();
-    let text = || all.iter().map(text).collect();
+    let text = || all.iter().map(|one| text(one, arguments)).collect();
     status.unless(arguments.delivery.deliver(quiet, &reports, text))
 }
 
@@ -201,14 +206,14 @@ struct WithExplanation<'r> {
     explanation: Option<&'r ExplainReport>,
 }
 
-fn text((checked, explained): &(Checked, Option<Explained>)) -> String {
+fn text((checked, explained): &(Checked, Option<Explained>), arguments: &Arguments) -> String {
     let explanation = explained.as_ref().map(|explained| {
         let text = explained
             .report
             .text(&checked.report.program, DEFAULT_SHOWN);
         format!("\n{text}")
     });
-    checked.text() + &explanation.unwrap_or_default()
+    checked.text(arguments.max_shown) + &explanation.unwrap_or_default()
 }
 
 /// What a program's report does to the status.

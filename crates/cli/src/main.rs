@@ -7,6 +7,7 @@ mod convert;
 mod explain;
 mod files;
 mod interrupt;
+mod manual;
 mod memory;
 mod output;
 mod progress;
@@ -51,6 +52,8 @@ enum Command {
     Cxx(cc::Arguments),
     Run(run::Arguments),
     Record(record::Arguments),
+    Completions(manual::Completions),
+    Man(manual::Man),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +71,8 @@ fn main() -> ExitCode {
         Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
         Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),
+        Command::Completions(completions) => or_bad(manual::completions(&completions)),
+        Command::Man(man) => or_bad(manual::man(&man)),
         Command::Run(run) => match run::run(&run, quiet) {
             Ok(status) => return ExitCode::from(status),
             Err(failure) => or_bad(Err(failure)),

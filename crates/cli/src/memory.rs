@@ -4,8 +4,8 @@
 //! not the report ([`interrupt`](crate::interrupt)). What takes an eighth more all the same ends the command, with
 //! a clear error. So does memory that the system refuses ([`no_crash_without_memory`]).
 //!
-//! Guarantee: on Linux, the command takes no more than the limit, an eighth, and what can be written in a tenth of
-//! a second. Elsewhere nothing is known of memory, and there is no limit.
+//! Guarantee: on Linux, the command takes no more than the limit, an eighth, 256 MB, and what can be written in a
+//! tenth of a second. Elsewhere nothing is known of memory, and there is no limit.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,6 +19,9 @@ use crate::output::complain_of;
 
 /// Set while more is taken than the limit.
 pub static FULL: AtomicBool = AtomicBool::new(false);
+
+/// How much more than the limit and an eighth may be taken: what it takes to tell what was found.
+const SLACK: u64 = 256 << 20;
 
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
@@ -36,7 +39,7 @@ pub fn watch(limit: Option<u64>) {
         while let Some(taken) = taken() {
             let limit = LIMIT.load(Ordering::Relaxed);
             FULL.store(taken > limit, Ordering::Relaxed);
-            if taken > limit.saturating_add(limit / 8) {
+            if taken > limit.saturating_add(limit / 8 + SLACK) {
                 complain_of(format_args!(
                     "out of memory: more than {} MB; give it more with --max-memory, or less to do",
                     limit >> 20

@@ -72,9 +72,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
             ));
         }
         if !quiet {
-            let (events, threads) = (recorded.events, recorded.threads);
+            let events = deadheat::report::counted(recorded.events, "event");
+            let threads = deadheat::report::counted(recorded.threads, "thread");
             complain(&format!(
-                "{events} events of {threads} threads in `{path}`: try `deadheat analyze {path}`\n"
+                "{events} of {threads} in `{path}`: try `deadheat analyze {path}`\n"
             ));
         }
     }

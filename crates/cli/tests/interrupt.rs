@@ -120,14 +120,16 @@ fn a_time_limit_ends_every_search_of_check() {
     let folder = tempfile::tempdir().unwrap();
     let racy = program(folder.path(), ENDLESS);
     let start = Instant::now();
-    for search in ["--explore", "--all-orders"] {
-        let most = ["--max-states=1000000000", "--max-orders=1000000000"];
+    for search in [
+        ["--explore", "--max-states=1000000000"],
+        ["--all-orders", "--max-orders=1000000000"],
+    ] {
         let limit = ["--timeout=0.5", "--fail-on=incomplete", "--json", &racy];
-        let arguments = [&["check", search][..], &most, &limit].concat();
+        let arguments = [&["check"][..], &search, &limit].concat();
         let output = deadheat(&arguments);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let report = json(&output);
-        assert_eq!(report["racy_locations"][0], "x", "{search}");
+        assert_eq!(report["racy_locations"][0], "x", "{search:?}");
         let guarantee = report["guarantee"].as_str().unwrap();
         assert!(guarantee.contains("time was up"), "{guarantee}");
         assert!(guarantee.contains("--timeout"), "{guarantee}");
@@ -214,4 +216,58 @@ fn a_time_limit_ends_stats_explain_and_verify() {
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(2));
     assert!(text.contains("nothing was checked"), "{text}");
+}
+
+#[test]
+fn a_limit_of_memory_ends_the_search_and_threads_without_number_do_not_take_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.std");
+    let forks = (1..30_000).map(|n| format!("T0|fork(T{n})|1\n"));
+    let writes = (1..30_000).map(|n| format!("T{n}|w(x)|2\n"));
+    fs::write(&path, forks.chain(writes).collect::<String>()).unwrap();
+    let trace = path.display().to_string();
+    for engine in ["hb", "m2"] {
+        let limits = ["--max-memory=300M", "--timeout=20", "--engine", engine];
+        let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
+        let report = json(&output);
+        assert!(
+            report["stopped"].is_string(),
+            "{engine}: {}",
+            report["guarantee"]
+        );
+        assert_eq!(report["complete"], false);
+    }
+}
+
+#[test]
+fn locks_nested_as_deep_as_you_like_take_memory_in_proportion() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nested.std");
+    let taken = (0..70_000).map(|n| format!("A|acq(l{n})|1\n"));
+    let given = (0..70_000).rev().map(|n| format!("A|rel(l{n})|2\n"));
+    let access = std::iter::once("A|w(x)|3\n".to_string());
+    let other = std::iter::once("B|w(x)|4\n".to_string());
+    let text = taken.chain(access).chain(given).chain(other);
+    fs::write(&path, text.collect::<String>()).unwrap();
+    for engine in ["m2", "eraser"] {
+        let trace = path.display().to_string();
+        let limits = ["--max-memory=300M", "--engine", engine, "--json", &trace];
+        let report = json(&deadheat(&[&["analyze"][..], &limits].concat()));
+        assert_eq!(report["races"].as_array().unwrap().len(), 1, "{engine}");
+        assert_eq!(report["stopped"], Value::Null, "{engine}");
+    }
+}
+
+#[test]
+fn a_report_grows_with_what_is_shown_not_with_the_square_of_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("racy.std");
+    let line = |n: u32| format!("T{}|w(x)|{n}\n", n % 2);
+    fs::write(&path, (0..600).map(line).collect::<String>()).unwrap();
+    let output = deadheat(&["analyze", "--json", &path.display().to_string()]);
+    let races = json(&output)["races"].as_array().unwrap().len();
+    assert_eq!(races, 300 * 300);
+    // Spelt out in full, the witnesses alone would take more than a hundred million bytes.
+    let bytes = output.stdout.len();
+    assert!(bytes < 60_000_000, "{bytes} bytes for {races} races");
 }

@@ -7,8 +7,11 @@ use deadheat_explain::Replayed;
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
-use deadheat_lang::{CannotFollow, DEFAULT_MAX_STEPS, Program, Run, Schedule};
+use deadheat_lang::{
+    CannotFollow, DEFAULT_MAX_STEPS, Ending, Program, RecordedSchedule, Run, Schedule,
+};
 use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition, StopToken};
+use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{CheckReport, Renderer};
 use thiserror::Error;
@@ -101,20 +104,28 @@ pub struct Checked {
     pub report: CheckReport,
     path: String,
     source: String,
+    program: Program,
     run: Run,
     findings: Findings,
+    /// The schedule of the first thing that another schedule does wrong, if the run does nothing wrong.
+    finding: Option<RecordedSchedule>,
 }
 
 impl Checked {
-    /// The report as text, with the source shown. Styled: whoever prints it strips the colours where
-    /// they do not belong.
-    pub fn text(&self) -> String {
-        Renderer::new(&self.path, &self.source).check(&self.report)
+    /// The report as text, with the source shown, and `most` races in full. Styled: whoever prints it strips the
+    /// colours where they do not belong.
+    pub fn text(&self, most: usize) -> String {
+        let renderer = Renderer::new(&self.path, &self.source).showing(most);
+        renderer.check(&self.report)
     }
 
-    /// The run's schedule, for `--schedule trace:FILE`.
+    /// A schedule that shows the first finding, for `--schedule trace:FILE`: the run's own, unless only another one
+    /// does something wrong.
     pub fn schedule(&self) -> String {
-        self.run.schedule().to_string()
+        match &self.finding {
+            Some(schedule) => schedule.to_string(),
+            None => self.run.schedule().to_string(),
+        }
     }
 
     /// The run, to be saved as a trace.
@@ -132,12 +143,30 @@ impl Checked {
         explain_execution(execution, &options, watch)
     }
 
-    /// The picture of the run's computation graph, its races marked, as a file of this name has it.
+    /// The picture of the computation graph under the same schedule, its races marked, as a file of this name
+    /// has it.
     pub fn draw(&self, file: &Path) -> Result<String, String> {
         let format = PictureFormat::of_name(file)?;
-        let races = self.findings.races.iter().map(|finding| finding.race);
+        let Some(schedule) = &self.finding else {
+            return self.drawn(&self.run.execution, &self.findings, format);
+        };
+        let run = self.program.follow(schedule);
+        let mut execution = run.map_err(|error| error.to_string())?.execution;
+        name_places(&self.path, &mut execution);
+        let findings = hb::ENGINE.check(&execution);
+        let findings = findings.map_err(|error| error.to_string())?;
+        self.drawn(&execution, &findings, format)
+    }
+
+    fn drawn(
+        &self,
+        execution: &Execution,
+        findings: &Findings,
+        format: PictureFormat,
+    ) -> Result<String, String> {
+        let races = findings.races.iter().map(|finding| finding.race);
         let races: Vec<Race> = races.collect();
-        let drawn = draw(&self.path, &self.run.execution, &races, format);
+        let drawn = draw(&self.path, execution, &races, format);
         drawn.map_err(|error| error.to_string())
     }
 }
@@ -169,6 +198,12 @@ pub fn check(
     let orders = orders.as_ref().map(replayed);
     let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
+    let harmless = findings.races.is_empty() && run.ending == Ending::Finished;
+    let searches = [orders, exploration].into_iter().flatten();
+    let finding = match harmless {
+        true => searches.filter_map(first_finding).next(),
+        false => None,
+    };
     let report = CheckReport::new(
         path,
         constructs,
@@ -182,9 +217,23 @@ pub fn check(
         report,
         path: path.to_string(),
         source: source.to_string(),
+        program,
         run,
         findings,
+        finding,
     })
+}
+
+/// The schedule of the first thing that a search found: a race, or else a deadlock or an error.
+fn first_finding(search: &Replayed) -> Option<RecordedSchedule> {
+    let races = search.races.iter().flat_map(|(_, proof)| proof);
+    let race = races.map(|proof| proof.proof().clone()).next();
+    let Exploration {
+        deadlock, errors, ..
+    } = search.exploration;
+    let deadlock = || deadlock.as_ref().map(|example| example.schedule.clone());
+    let error = || errors.first().map(|example| example.schedule.clone());
+    race.or_else(deadlock).or_else(error)
 }
 
 /// Calls places by the file's name, as a trace does.

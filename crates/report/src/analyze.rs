@@ -17,6 +17,9 @@ pub const MAX_SPELT: u64 = 100_000;
 /// How many events of witnesses are spelt out in one report: some 30 MB.
 pub const MAX_SPELT_TOGETHER: u64 = 4_000_000;
 
+/// How many racy variables are listed.
+const MAX_VARIABLES: usize = 10_000;
+
 /// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
 #[derive(Clone, Serialize)]
 pub struct AnalyzeReport {
@@ -36,6 +39,8 @@ pub struct AnalyzeReport {
     pub guarantee: String,
     /// How many variables race.
     pub variables: u64,
+    /// Their names, of very many the first.
+    pub racy_variables: Vec<String>,
     /// Whether all pairs were counted; otherwise counts are lower bounds.
     pub counts_exact: bool,
     /// How long it took.
@@ -154,6 +159,8 @@ impl AnalyzeReport {
             }
         });
         let undecided = rest.undecided.iter();
+        let racy = rest.racy.iter().take(MAX_VARIABLES);
+        let racy_variables = racy.map(|&x| trace.names.location(x).into_owned());
         let mut report = AnalyzeReport {
             engine: engine.name,
             events: trace.events,
@@ -163,6 +170,7 @@ impl AnalyzeReport {
             complete: rest.exhaustive,
             guarantee: String::new(),
             variables: rest.racy.len() as u64,
+            racy_variables: racy_variables.collect(),
             counts_exact: rest.counted,
             seconds,
             damage: None,

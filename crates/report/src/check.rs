@@ -93,7 +93,11 @@ pub struct OrdersReport {
     pub visited: u64,
     /// Whether these are all.
     pub complete: bool,
-    /// Why they are not.
+    /// Whether one of them ends in a deadlock.
+    pub deadlock_possible: bool,
+    /// Whether one of them ends with an error.
+    pub error_possible: bool,
+    /// Why they are not all.
     #[serde(skip)]
     pub gap: Option<Gap>,
 }
@@ -286,6 +290,8 @@ impl CheckReport {
             orders: orders.map(|orders| OrdersReport {
                 visited: orders.exploration.schedules,
                 complete: orders.is_complete(),
+                deadlock_possible: orders.exploration.deadlock.is_some(),
+                error_possible: !orders.exploration.errors.is_empty(),
                 gap: orders.exploration.gap,
             }),
             explored,
@@ -297,16 +303,20 @@ impl CheckReport {
         report
     }
 
-    /// Whether the run or some explored schedule ends in a deadlock.
+    /// Whether the run, some explored schedule or some order of sections ends in a deadlock.
     pub fn has_deadlock(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.deadlock.is_some() || explored.is_some_and(|explored| explored.deadlock_possible)
+        self.deadlock.is_some()
+            || explored.is_some_and(|explored| explored.deadlock_possible)
+            || self.orders.is_some_and(|orders| orders.deadlock_possible)
     }
 
-    /// Whether the run or some explored schedule ends with an error.
+    /// Whether the run, some explored schedule or some order of sections ends with an error.
     pub fn has_error(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.error.is_some() || explored.is_some_and(|explored| explored.error_possible)
+        self.error.is_some()
+            || explored.is_some_and(|explored| explored.error_possible)
+            || self.orders.is_some_and(|orders| orders.error_possible)
     }
 
     /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,

@@ -112,6 +112,10 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
     let ends = match (&report.error, &report.deadlock) {
         (Some(_), _) => "; this one ends in an error",
         (_, Some(_)) => "; this one ends in a deadlock",
+        _ if orders.error_possible => "; another one ends in an error (--save-schedule saves it)",
+        _ if orders.deadlock_possible => {
+            "; another one ends in a deadlock (--save-schedule saves it)"
+        }
         _ => "",
     };
     let open = match orders.gap {

@@ -9,8 +9,8 @@ use deadheat_model::{AccessKind, SourcePosition};
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
 use crate::style::{counted, grouped};
 
-/// How many races are shown with their source; the rest are counted.
-const MAX_SHOWN: usize = 50;
+/// How many races are shown with their source unless told otherwise; the rest are counted.
+pub const MAX_SHOWN: usize = 50;
 
 /// A line of more bytes than this is shown in parts.
 const LONG_LINE: usize = 1000;
@@ -21,6 +21,7 @@ pub struct Renderer<'s> {
     path: &'s str,
     source: &'s str,
     long_lines: bool,
+    most: usize,
     renderer: annotate_snippets::Renderer,
 }
 
@@ -31,8 +32,14 @@ impl<'s> Renderer<'s> {
             path,
             source,
             long_lines: source.lines().any(|line| line.len() > LONG_LINE),
+            most: MAX_SHOWN,
             renderer: annotate_snippets::Renderer::styled(),
         }
+    }
+
+    /// The same, with so many races in full.
+    pub fn showing(self, most: usize) -> Renderer<'s> {
+        Renderer { most, ..self }
     }
 
     /// What is wrong with the program's text.
@@ -67,7 +74,7 @@ impl<'s> Renderer<'s> {
     /// What a check found, the guarantee at the end.
     pub fn check(&self, report: &CheckReport) -> String {
         let mut text = String::new();
-        for race in report.races.iter().take(MAX_SHOWN) {
+        for race in report.races.iter().take(self.most) {
             let more = match race.count {
                 1 => String::new(),
                 n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
@@ -90,7 +97,7 @@ impl<'s> Renderer<'s> {
             self.add(&mut text, group);
         }
         self.explored(report, &mut text);
-        let hidden = report.races.len().saturating_sub(MAX_SHOWN) as u64;
+        let hidden = report.races.len().saturating_sub(self.most) as u64;
         if hidden > 0 {
             text += &format!(
                 "{} not shown; --json lists all\n",
@@ -124,8 +131,8 @@ impl<'s> Renderer<'s> {
             .races
             .iter()
             .filter(|race| !shown(&race.first, &race.second, &race.location));
-        let hidden = others.clone().count().saturating_sub(MAX_SHOWN) as u64;
-        for race in others.take(MAX_SHOWN) {
+        let hidden = others.clone().count().saturating_sub(self.most) as u64;
+        for race in others.take(self.most) {
             let elsewhere = " (in another schedule)";
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.elements(schedule_note(&race.schedule)));
@@ -141,7 +148,7 @@ impl<'s> Renderer<'s> {
         let here = report.error.as_ref().map(|error| error.position);
         let errors = explored.errors.iter();
         let errors = errors.filter(|found| Some(found.what.position) != here);
-        for found in errors.take(MAX_SHOWN) {
+        for found in errors.take(self.most) {
             let error = &found.what;
             let title = format!("{} (in another schedule)", error.message);
             let group = self.error(title, error);
@@ -187,13 +194,13 @@ impl<'s> Renderer<'s> {
     }
 
     fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
-        let marks = deadlock.waiting.iter().take(MAX_SHOWN).map(|waiting| {
+        let marks = deadlock.waiting.iter().take(self.most).map(|waiting| {
             let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
             self.mark(AnnotationKind::Primary, range(waiting.position), &label)
         });
         let title = named("deadlock").primary_title(title);
         let group = self.group(Group::with_title(title), marks);
-        let hidden = deadlock.waiting.len().saturating_sub(MAX_SHOWN) + deadlock.more;
+        let hidden = deadlock.waiting.len().saturating_sub(self.most) + deadlock.more;
         match hidden {
             0 => group,
             n => group.element(Level::NOTE.message(format!("{n} more wait, too"))),

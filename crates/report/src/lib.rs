@@ -34,7 +34,7 @@ pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     OrdersReport, RaceReport, Shown, WaitingReport,
 };
-pub use check_text::Renderer;
+pub use check_text::{MAX_SHOWN, Renderer};
 pub use compare::Comparison;
 pub use drawing::Drawing;
 pub use explain::{
@@ -47,5 +47,5 @@ pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
 };
-pub use style::cut;
+pub use style::{counted, cut};
 pub use verify::{VerifiedRace, VerifyReport};

@@ -115,17 +115,17 @@ impl StatsReport {
             writeln!(out, "this is the beginning of the trace only: {why}")?;
         }
         let objects = [
-            ("threads", self.threads.len()),
-            ("variables", self.variables),
-            ("locks", self.locks),
-            ("semaphores", self.semaphores),
-            ("event variables", self.event_variables),
-            ("barriers", self.barriers),
-            ("places in the source", self.locs),
+            ("thread", "", self.threads.len()),
+            ("variable", "", self.variables),
+            ("lock", "", self.locks),
+            ("semaphore", "", self.semaphores),
+            ("event variable", "", self.event_variables),
+            ("barrier", "", self.barriers),
+            ("place", " in the source", self.locs),
         ];
-        let objects = objects.iter().filter(|(_, count)| *count > 0);
+        let objects = objects.iter().filter(|(_, _, count)| *count > 0);
         let objects: Vec<String> = objects
-            .map(|(what, count)| format!("{} {what}", n(*count as u64)))
+            .map(|(what, whose, count)| counted(*count as u64, what) + whose)
             .collect();
         writeln!(out, "{}", objects.join(", "))?;
 

@@ -42,8 +42,8 @@ struct Forgetting {
 }
 
 /// After how many accesses it is looked at again what can be forgotten, at least; and at least as many as there are
-/// pairs of strands that run.
-const FORGETS: usize = 1 << 12;
+/// pairs of strands that run, so that it costs an access nothing to speak of.
+const FORGETS: usize = 16;
 
 impl Forgetting {
     fn begin(&mut self, strand: Strand) {

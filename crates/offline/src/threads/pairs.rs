@@ -176,7 +176,11 @@ pub struct Pairs {
     /// Of each strand, what comes before all accesses that are still to come.
     covered: Vec<Time>,
     racy: FixedBitSet,
-    listed: FxHashMap<Key, Vec<Race>>,
+    /// Where in `races` those of a key are.
+    listed: FxHashMap<Key, u32>,
+    /// The key that was looked up last: threads that do the same race with each other at the same places.
+    last: Option<(Key, u32)>,
+    races: Vec<Vec<Race>>,
     kept: usize,
     compared: u64,
     complete: bool,
@@ -194,6 +198,8 @@ impl Pairs {
             accessed: FxHashMap::default(),
             covered: Vec::new(),
             listed: FxHashMap::default(),
+            last: None,
+            races: Vec::new(),
             kept: 0,
             compared: 0,
             complete: true,
@@ -202,7 +208,7 @@ impl Pairs {
 
     /// What was found, in so many events.
     pub fn found(self, judged: u64) -> Findings {
-        let races = self.listed.into_values().flatten().collect();
+        let races = self.races.into_iter().flatten().collect();
         Findings {
             racy: self.racy.ones().map(|x| Location(x as u64)).collect(),
             ..Findings::listed(races, self.complete, judged)
@@ -250,7 +256,16 @@ impl Pairs {
                 second,
                 count: 0,
             };
-            let known = self.listed.entry(key(&race, self.listing)).or_default();
+            let key = key(&race, self.listing);
+            let place = match self.last {
+                Some((last, place)) if last == key => place,
+                _ => *self.listed.entry(key).or_insert_with(|| {
+                    self.races.push(Vec::new());
+                    self.races.len() as u32 - 1
+                }),
+            };
+            self.last = Some((key, place));
+            let known = &mut self.races[place as usize];
             let room = self.most - known.len();
             self.kept += room.min(racing.len());
             known.extend(racing.iter().take(room).map(|&(_, event)| Race {

@@ -13,8 +13,9 @@ use super::{Driver, Malformed, ThreadEngine};
 /// How many events are looked at at a time.
 const PART: usize = 1 << 18;
 
-/// After how many events that matter it is asked whether to stop.
-const STOPS: usize = 1 << 12;
+/// After how many events that matter it is asked whether to stop: with very many threads one can take a
+/// millisecond.
+const STOPS: usize = 1 << 8;
 
 /// Why the telling was stopped, and how many events of the trace were told, from the first; or nothing.
 pub type Stop = ControlFlow<(StopReason, EventNumber)>;
