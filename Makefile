@@ -15,7 +15,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench bench-native bench-openmp compilers corpus corpus-variants programs clean
+.PHONY: demo test loom soak bench bench-native bench-openmp bench-tasks compilers corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -49,7 +49,7 @@ test: compilers
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:
 	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
-	  -p deadheat-online --test loom
+	  -p deadheat-online -p deadheat-task --test loom
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 ## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the
@@ -63,6 +63,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-explain --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --test schedules --test general_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
@@ -72,6 +73,11 @@ soak:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
 bench:
 	$(CARGO) run --release --quiet -p deadheat-bench
+
+## The task library's tables alone: checking off and on for each kernel, beside the papers' ratios; the scheduler beside rayon's;
+## shapes that hurt (up to 8 GB of memory). `make bench` prints them as well.
+bench-tasks:
+	$(CARGO) run --release --quiet -p deadheat-bench -- tasks
 
 ## Uninstrumented, empty hooks, deadheat and ThreadSanitizer on the same C kernels, as a table.
 bench-native: compilers
@@ -99,7 +105,7 @@ corpus-variants: compilers
 	  done; \
 	  run DEADHEAT_CORPUS_UNDER="prlimit --stack=1073741824"
 
-## zstd, SQLite, libuv and LevelDB: built through `deadheat cc`, run for their real job.
+## zstd, SQLite, libuv, LevelDB and libimagequant (OpenMP): built through `deadheat cc`, run for their real job.
 programs: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat

@@ -22,12 +22,12 @@ def build(kernel, room):
     program = {way: os.path.join(room, f"{kernel}-{way}") for way in WAYS}
     program["record"] = program["deadheat"]
     run = lambda *command: subprocess.run(command, check=True)
-    run(clang, *FLAGS, source, "-o", program["plain"])
+    run(clang, *FLAGS, source, "-lm", "-o", program["plain"])
     run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
     run(clang, "-O2", "-c", os.path.join(here, "hooks.c"), "-o", os.path.join(room, "hooks.o"))
-    run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-o", program["hooks"])
-    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, "-o", program["deadheat"])
-    run(clang, *FLAGS, "-fsanitize=thread", source, "-o", program["tsan"])
+    run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-lm", "-o", program["hooks"])
+    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, "-lm", "-o", program["deadheat"])
+    run(clang, *FLAGS, "-fsanitize=thread", source, "-lm", "-o", program["tsan"])
     return program
 
 

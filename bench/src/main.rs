@@ -11,6 +11,7 @@ mod programs;
 mod racy;
 mod recording;
 mod table3;
+mod tasks;
 mod traces;
 mod write_trace;
 
@@ -28,7 +29,8 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Which tables to print [default: all]; "engines" are all of the engines'
+    /// Which tables to print [default: all]; "engines" are all of the engines', "tasks" all of the
+    /// task library's
     #[arg(value_name = "TABLE", value_parser = table_names())]
     tables: Vec<String>,
 
@@ -45,6 +47,8 @@ enum Command {
     OnePass(traces::OnePass),
     #[command(hide = true)]
     OneShape(explain::shapes::OneShape),
+    #[command(hide = true)]
+    OneTask(tasks::OneTask),
 }
 
 fn table_names() -> Vec<&'static str> {
@@ -62,6 +66,8 @@ fn table_names() -> Vec<&'static str> {
     ]
     .into_iter()
     .chain(engines)
+    .chain(tasks::TABLES)
+    .chain(["tasks"])
     .collect()
 }
 
@@ -71,6 +77,7 @@ fn main() -> ExitCode {
         Some(Command::Generate(generate)) => write_trace::run(generate),
         Some(Command::OnePass(pass)) => traces::one_pass(pass),
         Some(Command::OneShape(shape)) => explain::shapes::one_shape(shape),
+        Some(Command::OneTask(task)) => tasks::one_task(task),
         None => print(&arguments),
     };
     match done {
@@ -114,6 +121,11 @@ fn print(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     for (name, print) in engines::TABLES {
         if wanted("engines") || wanted(name) {
             print();
+        }
+    }
+    for table in tasks::TABLES {
+        if wanted("tasks") || wanted(table) {
+            tasks::print(table)?;
         }
     }
     Ok(())

@@ -34,13 +34,16 @@ struct PastAccess {
     step: Step,
     /// The time of joins when it was made: no earlier join matters to it.
     time: u32,
+    /// What whoever checks wants to know again: where in the source it is, say.
+    mark: u32,
 }
 
 impl PastAccess {
-    fn now(structure: &Structure, task: &Task) -> PastAccess {
+    fn now(structure: &Structure, task: &Task, mark: u32) -> PastAccess {
         PastAccess {
             step: task.step(),
             time: structure.joins.now(),
+            mark,
         }
     }
 }
@@ -55,7 +58,7 @@ const EFFORT: u64 = 32;
 const REPORTED: Step = Step(u32::MAX);
 
 /// What is kept of a location's past.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct History {
     writer: PastAccess,
     readers: SmallVec<[PastAccess; 2]>,
@@ -110,12 +113,23 @@ impl Checker {
         location: Location,
         kind: AccessKind,
         history: impl FnOnce() -> &'h mut History,
+        report: impl FnMut(Conflict),
+    ) {
+        if !self.recent.covers(task.step(), location, kind) {
+            self.check(structure, task, (kind, 0), history(), report);
+        }
+    }
+
+    /// The same for who has the history at hand, and something to be kept with the access.
+    #[inline]
+    pub fn check(
+        &mut self,
+        structure: &Structure,
+        task: &Task,
+        (kind, mark): (AccessKind, u32),
+        history: &mut History,
         mut report: impl FnMut(Conflict),
     ) {
-        if self.recent.covers(task.step(), location, kind) {
-            return;
-        }
-        let history = history();
         if history.writer.step == REPORTED {
             return;
         }
@@ -125,8 +139,8 @@ impl Checker {
             report(conflict);
         };
         match kind {
-            AccessKind::Read => self.read(structure, task, history, report),
-            AccessKind::Write => self.write(structure, task, history, report),
+            AccessKind::Read => self.read(structure, task, mark, history, report),
+            AccessKind::Write => self.write(structure, task, mark, history, report),
         }
         if races {
             *history = History::default();
@@ -138,6 +152,7 @@ impl Checker {
         &mut self,
         structure: &Structure,
         task: &Task,
+        mark: u32,
         history: &mut History,
         mut report: impl FnMut(Conflict),
     ) {
@@ -150,9 +165,10 @@ impl Checker {
             false => report(Conflict {
                 step: writer.step,
                 kind: AccessKind::Write,
+                mark: writer.mark,
             }),
         }
-        let kept = PastAccess::now(structure, task);
+        let kept = PastAccess::now(structure, task, mark);
         match history.readers.last_mut() {
             Some(last) if last.step == kept.step => {}
             // A task that reads again and again, alone.
@@ -172,6 +188,7 @@ impl Checker {
         &mut self,
         structure: &Structure,
         task: &Task,
+        mark: u32,
         history: &mut History,
         mut report: impl FnMut(Conflict),
     ) {
@@ -181,8 +198,8 @@ impl Checker {
         }
         let mut check = |earlier: PastAccess, milestone, kind| {
             if !self.precedes(structure, earlier, milestone, task) {
-                let step = earlier.step;
-                report(Conflict { step, kind });
+                let PastAccess { step, mark, .. } = earlier;
+                report(Conflict { step, kind, mark });
             }
         };
         check(writer, history.behind_writer, AccessKind::Write);
@@ -190,7 +207,7 @@ impl Checker {
             check(reader, Step::NONE, AccessKind::Read);
         }
         *history = History {
-            writer: PastAccess::now(structure, task),
+            writer: PastAccess::now(structure, task, mark),
             ..History::default()
         };
     }

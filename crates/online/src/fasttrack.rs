@@ -102,8 +102,8 @@ impl Record {
     /// A hash of records, one after the other.
     #[inline]
     pub fn hash(before: u64, record: &Record) -> u64 {
-        let mixed = (before.rotate_left(5) ^ record.what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ mixed >> 29 ^ record.origin).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = before.rotate_left(5) ^ record.what ^ record.origin.rotate_left(29);
+        let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ mixed >> 32
     }
 
@@ -158,6 +158,11 @@ pub trait Order {
     /// Whether an earlier access comes before the new one.
     fn precedes(&mut self, earlier: &Record, access: &Record) -> bool;
 
+    /// Whether an earlier access comes before whatever is done from now on, by anyone.
+    fn is_over(&mut self, _earlier: &Record) -> bool {
+        false
+    }
+
     /// Whether two accesses that nothing orders can never meet, because both hold a lock.
     fn excludes(&mut self, _earlier: &Record, _access: &Record) -> bool {
         false
@@ -203,6 +208,9 @@ pub fn step(
     }
     let mut length = 1;
     for record in history {
+        if order.is_over(record) {
+            continue;
+        }
         let common = record.mask() & new.mask();
         let mut rest = *record;
         if common != 0 {

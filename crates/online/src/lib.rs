@@ -34,4 +34,6 @@ pub struct Conflict {
     pub step: Step,
     /// Whether it read or wrote.
     pub kind: AccessKind,
+    /// What DRDP was given to keep with it; 0 from SPD3, whose cells have no room.
+    pub mark: u32,
 }

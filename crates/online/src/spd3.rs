@@ -53,6 +53,39 @@ impl Default for Cell {
     }
 }
 
+impl Cell {
+    /// What is left to know after a write without a conflict, for who checks a location alone: the reads before it come before the
+    /// step, so whoever is parallel to one of them and comes later is parallel to the write.
+    pub fn written_by(step: Step) -> Cell {
+        Cell {
+            writer: AtomicU32::new(step.0),
+            ..Cell::default()
+        }
+    }
+
+    /// The last step that wrote, and the two that read; none where there is none.
+    pub fn steps(&self) -> [Step; 3] {
+        let writer = Step(self.writer.load(Ordering::Relaxed));
+        let Readers(first, second) = Readers::unpack(self.readers.load(Ordering::Relaxed));
+        [writer, first, second]
+    }
+}
+
+impl Clone for Cell {
+    fn clone(&self) -> Cell {
+        Cell {
+            writer: AtomicU32::new(self.writer.load(Ordering::Relaxed)),
+            readers: AtomicU64::new(self.readers.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+impl PartialEq for Cell {
+    fn eq(&self, other: &Cell) -> bool {
+        self.steps() == other.steps()
+    }
+}
+
 /// What a thread that runs tasks keeps to itself.
 #[derive(Clone, Debug, Default)]
 pub struct Worker {
@@ -84,7 +117,19 @@ impl Worker {
         if self.recent.covers(step, location, kind) {
             return;
         }
-        let cell = cell();
+        self.check(tree, step, kind, cell(), report);
+    }
+
+    /// The same for who has the cell at hand.
+    #[inline]
+    pub fn check(
+        &mut self,
+        tree: &Tree,
+        step: Step,
+        kind: AccessKind,
+        cell: &Cell,
+        report: impl FnMut(Conflict),
+    ) {
         match kind {
             AccessKind::Read => self.read(tree, step, cell, report),
             AccessKind::Write => self.write(tree, step, cell, report),
@@ -109,6 +154,7 @@ impl Worker {
                 report(Conflict {
                     step: earlier,
                     kind,
+                    mark: 0,
                 });
             }
         }
@@ -138,6 +184,7 @@ impl Worker {
             report(Conflict {
                 step: writer,
                 kind: AccessKind::Write,
+                mark: 0,
             });
         }
     }

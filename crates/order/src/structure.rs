@@ -71,6 +71,14 @@ impl Structure {
         })
     }
 
+    /// A task that has entered a `finish` for a parallel loop starts its child of a number; see [`Tree::spawn_nth`].
+    pub fn spawn_nth(&self, task: &Task, number: u32) -> Result<Task, Full> {
+        Ok(Task {
+            place: self.tree.spawn_nth(&task.place, number)?,
+            knowledge: task.knowledge.inherit(),
+        })
+    }
+
     /// A task starts a thread, which no `finish` waits for.
     pub fn fork(&self, task: &mut Task) -> Result<Task, Full> {
         let mut thread = self.main()?;

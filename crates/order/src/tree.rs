@@ -181,6 +181,28 @@ impl Tree {
         Ok(Place::inside(node))
     }
 
+    /// Starts the child of so high a number, from 1, of the `finish` that the task at `at` has entered and adds nothing else to:
+    /// a parallel loop, whose children several threads can start at once.
+    pub fn spawn_nth(&self, at: &Place, number: u32) -> Result<Place, Full> {
+        let mut before = Place {
+            children: number.saturating_sub(1),
+            ..*at
+        };
+        self.spawn(&mut before)
+    }
+
+    /// The first step of the task that a step belongs to.
+    pub fn first_step(&self, step: Step) -> Step {
+        let mut node = self.leaf(step).scope;
+        loop {
+            let inner = self.inner(node);
+            match inner.kind {
+                Kind::Root | Kind::Async => return Step::inside(node),
+                _ => node = inner.parent,
+            }
+        }
+    }
+
     /// The task at `at` enters a `finish`.
     pub fn begin_finish(&self, at: &mut Place) -> Result<(), Full> {
         *at = Place::inside(self.add(at, Kind::Finish)?);

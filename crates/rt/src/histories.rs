@@ -23,7 +23,8 @@ use crate::os;
 const HUGE: usize = 8 << 20;
 const LINE: u32 = 4;
 const BLOCK: u32 = 64 * LINE;
-const RECORDS: usize = 1 << 30;
+/// How many records there can be: histories have numbers below that.
+pub const RECORDS: usize = 1 << 30;
 const BLOCKS: usize = RECORDS / BLOCK as usize;
 /// How many blocks are taken before the first collection, and at least between two of them.
 const FEW: u32 = 1024;
@@ -115,6 +116,16 @@ impl Histories {
             last = record.is_last();
             Some(record)
         })
+    }
+
+    /// Whether a history that is not empty has few records, and something holds for all of them.
+    #[inline]
+    pub fn all(&self, number: u32, holds: impl Fn(&Record) -> bool) -> bool {
+        let mut last = false;
+        self.newest(number).all(|record| {
+            last = record.is_last();
+            holds(&record)
+        }) && last
     }
 
     /// Room for a history of up to so many records, and its number. None: a collection is due.

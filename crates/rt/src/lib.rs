@@ -50,6 +50,7 @@ mod modules;
 mod openmp;
 mod origin;
 mod os;
+mod range;
 mod recording;
 mod registry;
 mod shadow;
@@ -57,6 +58,7 @@ mod signals;
 mod sync;
 mod thread;
 mod threads;
+mod word;
 mod world;
 
 #[cfg(feature = "interpose")]

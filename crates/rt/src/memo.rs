@@ -38,6 +38,12 @@ impl Code {
         }
     }
 
+    /// Whether it is a plain read.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        self.0 & (WRITE | ATOMIC) == 0
+    }
+
     /// The key of an entry that is about such an access: the last 20 bits of the generation come first.
     #[inline]
     fn key(self, present: u64, history: u32) -> u64 {
@@ -170,7 +176,7 @@ impl Memo {
         }
     }
 
-    /// Such an access made `next` of a history.
+    /// Such an access made `next` of a history. A signal handler may run meanwhile: no entry is ever half true.
     pub fn note_change(
         &mut self,
         present: u64,
@@ -182,12 +188,15 @@ impl Memo {
     ) {
         self.turn = (self.turn + 1) % WAYS;
         let place = change_places(history, code, site) + self.turn;
-        self.changes[place] = Change {
-            key: code.key(present, history),
-            site,
-            chain,
-            next,
-        };
+        let change = &mut self.changes[place];
+        // SAFETY: fields of a living entry.
+        unsafe {
+            (&raw mut change.key).write_volatile(0);
+            (&raw mut change.site).write_volatile(site);
+            (&raw mut change.chain).write_volatile(chain);
+            (&raw mut change.next).write_volatile(next);
+            (&raw mut change.key).write_volatile(code.key(present, history));
+        }
     }
 
     /// A history that was made at the present time of records with this hash.

@@ -140,6 +140,58 @@ impl Shadow {
     }
 }
 
+/// The numbers of two neighbouring words, to be changed at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a>([&'a AtomicU32; 2]);
+
+impl<'a> Pair<'a> {
+    /// Those from an address on, given where the shadow begins. None: they do not lie within a line of the cache, where
+    /// the processor changes what it likes at once.
+    #[inline(always)]
+    pub fn at(base: usize, address: usize) -> Option<Pair<'a>> {
+        let cells = [address, address + 8].map(|address| Shadow::cell_at(base, address));
+        (cells[0].as_ptr() as usize % 64 != 60).then_some(Pair(cells))
+    }
+
+    #[inline(always)]
+    pub fn cells(self) -> [&'a AtomicU32; 2] {
+        self.0
+    }
+
+    #[inline(always)]
+    pub fn load(self) -> [u32; 2] {
+        self.0.map(|cell| cell.load(Ordering::Relaxed))
+    }
+
+    /// Replaces both, if both are as expected. Where not, the first may have been replaced all the same.
+    #[inline(always)]
+    pub fn replace(self, old: [u32; 2], new: [u32; 2]) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let both = |numbers: [u32; 2]| u64::from(numbers[1]) << 32 | u64::from(numbers[0]);
+            let found: u64;
+            // SAFETY: the two lie side by side in the mapping, within a line of the cache: to the processor this is one
+            // atomic exchange. Rust's own atomics may not mix sizes.
+            unsafe {
+                std::arch::asm!(
+                    "lock cmpxchg qword ptr [{place}], {new}",
+                    place = in(reg) self.0[0].as_ptr(),
+                    new = in(reg) both(new),
+                    inout("rax") both(old) => found,
+                    options(nostack),
+                );
+            }
+            found == both(old)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        [0, 1].iter().all(|&at| {
+            self.0[at]
+                .compare_exchange(old[at], new[at], Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        })
+    }
+}
+
 /// Calls `each` with the places of the bits that are set in a bitmap of the shadow.
 fn for_bits(bitmap: usize, bits: usize, mut each: impl FnMut(usize)) {
     for index in 0..bits / 64 {

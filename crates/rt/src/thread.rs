@@ -126,6 +126,8 @@ pub struct Thread {
     /// In a program of OpenMP: what it runs, the step it is in, and what it keeps to ask about others.
     pub strand: *mut Strand,
     pub step: Step,
+    /// The phase of which it runs a piece that has just begun, or 0.
+    pub phase: u32,
     pub answers: Option<Box<Answers>>,
     /// Whether the runtime of OpenMP has made it.
     pub is_worker: bool,
@@ -166,6 +168,7 @@ impl Thread {
             (&raw mut (*thread).thread_local).write((0, 0));
             (&raw mut (*thread).strand).write(std::ptr::null_mut());
             (&raw mut (*thread).step).write(Step::NONE);
+            (&raw mut (*thread).phase).write(0);
             (&raw mut (*thread).answers).write(world().tasks.as_ref().map(|_| Box::default()));
             (&raw mut (*thread).is_worker).write(false);
             (&raw mut (*thread).floor).write(0);

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
-use crate::access::{What, atomic_access, range};
+use crate::access::atomic_access;
+use crate::origin::What;
+use crate::range::range;
 use crate::recording::{self, Operation, Record};
 use crate::sync::{Locked, entered};
 use crate::thread::{Thread, enter, local};

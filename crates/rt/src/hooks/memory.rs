@@ -2,42 +2,49 @@
 
 use deadheat_online::fasttrack::Kind;
 
-use super::export;
-use crate::access::{What, access, range, unaligned};
+use super::{export, export_one};
+use crate::access::{access, access16};
 use crate::interpose::real::real;
+use crate::origin::What;
+use crate::range::range;
 use crate::thread::{Frame, enter, local};
 
-extern "C" fn read1(address: usize, pc: usize) {
-    access::<0, false>(address, pc)
-}
-extern "C" fn read2(address: usize, pc: usize) {
-    access::<1, false>(address, pc)
-}
-extern "C" fn read4(address: usize, pc: usize) {
-    access::<2, false>(address, pc)
-}
-extern "C" fn read8(address: usize, pc: usize) {
-    access::<3, false>(address, pc)
-}
-extern "C" fn write1(address: usize, pc: usize) {
-    access::<0, true>(address, pc)
-}
-extern "C" fn write2(address: usize, pc: usize) {
-    access::<1, true>(address, pc)
-}
-extern "C" fn write4(address: usize, pc: usize) {
-    access::<2, true>(address, pc)
-}
-extern "C" fn write8(address: usize, pc: usize) {
-    access::<3, true>(address, pc)
+/// The functions for accesses of each size.
+macro_rules! accesses {
+    ($($read:ident $write:ident = $path:ident $(, $log:literal)?;)*) => {
+        $(extern "C" fn $read(address: usize, pc: usize) {
+            $path::<$($log,)? false>(address, pc)
+        }
+        extern "C" fn $write(address: usize, pc: usize) {
+            $path::<$($log,)? true>(address, pc)
+        })*
+    };
 }
 
-extern "C" fn read16(address: usize, pc: usize) {
-    unaligned::<false>(address, 16, pc);
+accesses! {
+    read1 write1 = access, 0;
+    read2 write2 = access, 1;
+    read4 write4 = access, 2;
+    read8 write8 = access, 3;
+    read16 write16 = access16;
 }
 
-extern "C" fn write16(address: usize, pc: usize) {
-    unaligned::<true>(address, 16, pc);
+/// Exports them under the names that the compilers call. A read and a write of the same place count as a write, which
+/// conflicts with all that the read does.
+macro_rules! export_sizes {
+    ($($prefix:literal $sizes:tt)*) => { $(export_sizes!(@ $prefix $sizes);)* };
+    (@ $prefix:literal [$($size:literal $read:ident $write:ident),*]) => {
+        $(export_one!(concat!($prefix, "read", $size), 1, $read);
+        export_one!(concat!($prefix, "write", $size), 1, $write);
+        export_one!(concat!($prefix, "read_write", $size), 1, $write);)*
+    };
+}
+
+export_sizes! {
+    "__tsan_" [1 read1 write1, 2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
+    "__tsan_unaligned_" [2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
+    "__tsan_volatile_" [1 read1 write1, 2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
+    "__tsan_unaligned_volatile_" [2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
 }
 
 const READ: Kind = Kind {
@@ -128,52 +135,6 @@ export! {
     "__tsan_init" plain => init;
     "__tsan_func_entry" stack => func_entry;
     "__tsan_func_exit" plain => func_exit;
-    "__tsan_read1" 1 => read1;
-    "__tsan_read2" 1 => read2;
-    "__tsan_read4" 1 => read4;
-    "__tsan_read8" 1 => read8;
-    "__tsan_read16" 1 => read16;
-    "__tsan_write1" 1 => write1;
-    "__tsan_write2" 1 => write2;
-    "__tsan_write4" 1 => write4;
-    "__tsan_write8" 1 => write8;
-    "__tsan_write16" 1 => write16;
-    "__tsan_unaligned_read2" 1 => read2;
-    "__tsan_unaligned_read4" 1 => read4;
-    "__tsan_unaligned_read8" 1 => read8;
-    "__tsan_unaligned_read16" 1 => read16;
-    "__tsan_unaligned_write2" 1 => write2;
-    "__tsan_unaligned_write4" 1 => write4;
-    "__tsan_unaligned_write8" 1 => write8;
-    "__tsan_unaligned_write16" 1 => write16;
-    "__tsan_volatile_read1" 1 => read1;
-    "__tsan_volatile_read2" 1 => read2;
-    "__tsan_volatile_read4" 1 => read4;
-    "__tsan_volatile_read8" 1 => read8;
-    "__tsan_volatile_read16" 1 => read16;
-    "__tsan_volatile_write1" 1 => write1;
-    "__tsan_volatile_write2" 1 => write2;
-    "__tsan_volatile_write4" 1 => write4;
-    "__tsan_volatile_write8" 1 => write8;
-    "__tsan_volatile_write16" 1 => write16;
-    "__tsan_unaligned_volatile_read2" 1 => read2;
-    "__tsan_unaligned_volatile_read4" 1 => read4;
-    "__tsan_unaligned_volatile_read8" 1 => read8;
-    "__tsan_unaligned_volatile_read16" 1 => read16;
-    "__tsan_unaligned_volatile_write2" 1 => write2;
-    "__tsan_unaligned_volatile_write4" 1 => write4;
-    "__tsan_unaligned_volatile_write8" 1 => write8;
-    "__tsan_unaligned_volatile_write16" 1 => write16;
-    // A read and a write of the same place: the write conflicts with all the read does.
-    "__tsan_read_write1" 1 => write1;
-    "__tsan_read_write2" 1 => write2;
-    "__tsan_read_write4" 1 => write4;
-    "__tsan_read_write8" 1 => write8;
-    "__tsan_read_write16" 1 => write16;
-    "__tsan_unaligned_read_write2" 1 => write2;
-    "__tsan_unaligned_read_write4" 1 => write4;
-    "__tsan_unaligned_read_write8" 1 => write8;
-    "__tsan_unaligned_read_write16" 1 => write16;
     "__tsan_read_range" 2 => read_range;
     "__tsan_write_range" 2 => write_range;
     "__tsan_vptr_update" 2 => vptr_update;

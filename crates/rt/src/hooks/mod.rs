@@ -17,7 +17,7 @@ macro_rules! export {
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! export_one {
-    (@ $name:literal, $target:path, $($code:literal),*) => {
+    (@ $name:expr, $target:path, $($code:literal),*) => {
         std::arch::global_asm!(
             concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak ", $name, "\n.type ", $name,
                 ",@function\n.p2align 4\n", $name, ":"),
@@ -26,22 +26,22 @@ macro_rules! export_one {
             target = sym $target,
         );
     };
-    ($name:literal, 0, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdi, [rsp]", "jmp {target}"); };
-    ($name:literal, 1, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, [rsp]", "jmp {target}"); };
-    ($name:literal, 2, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdx, [rsp]", "jmp {target}"); };
-    ($name:literal, 3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, [rsp]", "jmp {target}"); };
-    ($name:literal, 4, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r8, [rsp]", "jmp {target}"); };
-    ($name:literal, 5, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r9, [rsp]", "jmp {target}"); };
+    ($name:expr, 0, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdi, [rsp]", "jmp {target}"); };
+    ($name:expr, 1, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, [rsp]", "jmp {target}"); };
+    ($name:expr, 2, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rdx, [rsp]", "jmp {target}"); };
+    ($name:expr, 3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, [rsp]", "jmp {target}"); };
+    ($name:expr, 4, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r8, [rsp]", "jmp {target}"); };
+    ($name:expr, 5, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov r9, [rsp]", "jmp {target}"); };
     // Six words: the caller's address goes on the stack.
-    ($name:literal, 6, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
+    ($name:expr, 6, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
         "push qword ptr [rsp]", "call {target}", "add rsp, 8", "ret"); };
     // Seven words, the last on the stack already.
-    ($name:literal, 7, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
+    ($name:expr, 7, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
         "sub rsp, 8", "push qword ptr [rsp + 8]", "push qword ptr [rsp + 24]", "call {target}", "add rsp, 24", "ret"); };
     // As many as there are, and nothing more.
-    ($name:literal, plain, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "jmp {target}"); };
+    ($name:expr, plain, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "jmp {target}"); };
     // As many as there are; who calls is noted before.
-    ($name:literal, noted, $target:path) => {
+    ($name:expr, noted, $target:path) => {
         std::arch::global_asm!(
             concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak ", $name, "\n.type ", $name,
                 ",@function\n.p2align 4\n", $name, ":"),
@@ -54,9 +54,9 @@ macro_rules! export_one {
         );
     };
     // Three words, and the stack pointer.
-    ($name:literal, stack3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, rsp", "jmp {target}"); };
+    ($name:expr, stack3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, rsp", "jmp {target}"); };
     // The stack pointer instead of the caller's address.
-    ($name:literal, stack, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, rsp", "jmp {target}"); };
+    ($name:expr, stack, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rsi, rsp", "jmp {target}"); };
 }
 
 pub(crate) use {export, export_one};

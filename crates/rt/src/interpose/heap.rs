@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_void};
 use deadheat_online::fasttrack::Kind;
 
 use super::real::real;
-use crate::access::{What, range_entered};
 use crate::heap::Header;
 use crate::hooks::export;
 use crate::openmp::is_runtime;
+use crate::origin::What;
+use crate::range::range_entered;
 use crate::recording::{self, Record};
 use crate::thread::{enter, local};
 use crate::world::{World, world};

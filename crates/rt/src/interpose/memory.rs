@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_void};
 use deadheat_online::fasttrack::Kind;
 
 use super::real::real;
-use crate::access::{What, range};
 use crate::hooks::export;
+use crate::origin::What;
+use crate::range::range;
 use crate::recording::{self, Record};
 use crate::thread::enter;
 use crate::world::world;

@@ -130,7 +130,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         if let Some(next) = next.as_mut() {
             thread.held = std::mem::take(&mut next.held);
             next.ran_by(thread.id);
-            thread.set_step(next.step());
+            thread.follow(next);
         }
     }
     thread.locks_changed();
@@ -316,11 +316,15 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                     before.fulfilled_by(signal);
                 }
                 if status == LATE_FULFILL {
+                    before.end();
                     free(prior);
                 }
             }
             COMPLETE | CANCEL | DETACH => {
-                before.end();
+                // A detached task ends with its event.
+                if status != DETACH || before.undeferred {
+                    before.end();
+                }
                 let (undeferred, limit) = (before.undeferred, before.limit);
                 run(thread, after);
                 if status != DETACH {

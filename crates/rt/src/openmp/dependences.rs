@@ -36,6 +36,11 @@ impl Completion {
     pub fn end(&self, signal: Signal) {
         self.0.with(|signals| signals.push(signal));
     }
+
+    /// What has come so far.
+    pub fn signals(&self) -> Vec<Signal> {
+        self.0.with(|signals| signals.clone())
+    }
 }
 
 /// Tasks that named an address and do not conflict with each other.
@@ -69,7 +74,7 @@ impl Predecessors {
                 None => {
                     let mut knowledge = Knowledge::default();
                     for member in &set.members {
-                        for signal in member.0.with(|signals| signals.clone()) {
+                        for signal in member.signals() {
                             structure.joins.join(&mut knowledge, signal)?;
                         }
                     }

@@ -32,7 +32,7 @@ impl Thread {
         }
     }
 
-    /// Another task begins or goes on with the stack pointer here.
+    /// What lies below here on its stack is used anew: another task begins or goes on there, or another piece of a loop.
     pub fn forget_stack(&mut self, pointer: usize) {
         let end = pointer & !7;
         if (self.stack.0..self.stack.1).contains(&end) && self.lowest < end {

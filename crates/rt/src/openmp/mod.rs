@@ -23,6 +23,7 @@ pub mod descriptions;
 pub mod memory;
 pub mod messages;
 pub mod order;
+pub mod settled;
 pub mod strand;
 pub mod team;
 mod thread;
@@ -34,6 +35,7 @@ use deadheat_order::{Full, Signal, Step, Structure};
 use crate::thread::Thread;
 use crate::world::{World, world};
 use descriptions::Descriptions;
+use settled::Settled;
 
 /// What limits what a run says of others.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +69,7 @@ impl Seen {
 pub struct Tasks {
     pub structure: Structure,
     pub descriptions: Descriptions,
+    pub settled: Settled,
     /// What belongs to a step below this one comes before whatever is done now: there was a time when only one
     /// strand was left, or all met.
     era: AtomicU32,
@@ -74,6 +77,8 @@ pub struct Tasks {
     pub busy: AtomicU32,
     /// What was seen that the verdict has to say: see [`Seen`].
     seen: AtomicU32,
+    /// How many phases have begun.
+    phases: AtomicU32,
     /// Where OpenMP's runtime has its code.
     runtime: [AtomicUsize; 2],
 }
@@ -84,9 +89,11 @@ impl Tasks {
         Some(Tasks {
             structure: Structure::new(),
             descriptions: Descriptions::new()?,
+            settled: Settled::new()?,
             era: AtomicU32::new(0),
             busy: AtomicU32::new(0),
             seen: AtomicU32::new(0),
+            phases: AtomicU32::new(0),
             runtime: Default::default(),
         })
     }
@@ -101,6 +108,11 @@ impl Tasks {
     /// Whether something was seen.
     pub fn has_seen(&self, what: Seen) -> bool {
         self.seen.load(Ordering::Relaxed) & what as u32 != 0
+    }
+
+    /// A number for a phase that begins.
+    fn new_phase(&self) -> u32 {
+        self.phases.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
 
     /// Whether a step comes before everything done now.
@@ -198,6 +210,18 @@ pub fn thread_ends(thread: &mut Thread) -> Option<Signal> {
     signal
 }
 
+/// Whether a plain read in a piece of a phase is known to change nothing.
+#[inline]
+pub fn is_settled(phase: u32, history: u32, bytes: u8) -> bool {
+    tasks().settled.has(phase, history, bytes) && !tasks().has_seen(Seen::Messages)
+}
+
+/// Another history is to have this number.
+#[inline]
+pub fn unsettle(history: u32) {
+    tasks().settled.forget(history);
+}
+
 /// Something was seen, if the program is one of OpenMP.
 pub fn see(what: Seen) {
     if let Some(tasks) = &world().tasks {
@@ -213,6 +237,9 @@ pub fn with_strand<T>(
     // SAFETY: a strand is run by one thread at a time, which is the running one.
     let strand = unsafe { thread.strand.as_mut()? };
     let result = what(strand);
-    thread.set_step(strand.step());
+    if std::mem::take(&mut strand.stack_is_free) {
+        thread.forget_stack(strand.stack_base());
+    }
+    thread.follow(strand);
     Some(result)
 }

@@ -64,10 +64,8 @@ impl Asking<'_> {
     pub fn of(thread: &mut Thread, address: usize) -> Option<Asking<'_>> {
         // SAFETY: the strand that the running thread runs.
         let strand = unsafe { thread.strand.as_ref()? };
-        // SAFETY: the runtime's description of a task that runs.
-        let base = unsafe { strand.home.as_ref() }.map_or(0, |frame| frame.exit);
         let own = Own {
-            stack: (thread.stack.0, base.min(thread.stack.1)),
+            stack: (thread.stack.0, strand.stack_base().min(thread.stack.1)),
             thread_local: thread.thread_local,
         };
         Some(Asking {
@@ -167,6 +165,25 @@ impl Asking<'_> {
     }
 }
 
+impl Asking<'_> {
+    /// A superfluous access was made in the first step of a piece of a phase: notes if any other piece would find the
+    /// same. What two pieces of a phase are to all others is the same for both, unless locks or joins matter.
+    pub fn settle(&mut self, phase: u32, history: u32, access: &Record) {
+        let tree = &tasks().structure.tree;
+        let now = Step(access.time());
+        let precedes = |record: &Record| {
+            let step = Step(record.time());
+            tasks().is_past(step)
+                || step != now && self.answers.relations.of(tree, step, now).precedes()
+        };
+        let records = world().histories.get(history);
+        let mut writes = records.iter().filter(|record| record.kind().write);
+        if !access.kind().atomic && Origin(access.origin).locks() == 0 && writes.all(precedes) {
+            tasks().settled.note(phase, history, access.mask());
+        }
+    }
+}
+
 impl Order for &mut Asking<'_> {
     #[inline]
     fn precedes(&mut self, earlier: &Record, access: &Record) -> bool {
@@ -179,6 +196,11 @@ impl Order for &mut Asking<'_> {
                 .of(&tasks().structure.tree, a, b)
                 .precedes()
             || self.joins_lead(a)
+    }
+
+    #[inline]
+    fn is_over(&mut self, earlier: &Record) -> bool {
+        is_over(earlier)
     }
 
     #[inline]
@@ -197,6 +219,12 @@ impl Order for &mut Asking<'_> {
     fn is_as_exposed(&mut self, first: &Record, second: &Record) -> bool {
         is_as_exposed(first, second)
     }
+}
+
+/// Whether an access comes before whatever is done from now on.
+#[inline]
+pub fn is_over(record: &Record) -> bool {
+    tasks().is_past(Step(record.time()))
 }
 
 /// Whether the first access was made with no other locks than the second.

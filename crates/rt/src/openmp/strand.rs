@@ -103,6 +103,11 @@ pub struct Strand {
     pub joinable: bool,
     /// The parallel region that it has met and that has not ended.
     pub region: Option<Arc<Team>>,
+    /// While it runs a piece of a phase: the piece's first step, and which phase, as long as it has joined nothing.
+    piece: (Step, u32),
+    /// A piece begins or ends, and nothing it or its children know of is under way: to its thread's stack the next
+    /// piece comes after, though not to anything else.
+    pub stack_is_free: bool,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -143,6 +148,8 @@ impl Strand {
             is_final: false,
             joinable: false,
             region: None,
+            piece: (Step::NONE, 0),
+            stack_is_free: false,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -187,6 +194,20 @@ impl Strand {
     #[inline]
     pub fn step(&self) -> Step {
         self.order.step()
+    }
+
+    /// Where the part of its thread's stack begins that is its own; 0 if not known.
+    pub fn stack_base(&self) -> usize {
+        // SAFETY: the runtime's description of a task that runs.
+        unsafe { self.home.as_ref() }.map_or(0, |frame| frame.exit)
+    }
+
+    /// The phase of which it runs a piece, if that has just begun.
+    pub fn phase(&self) -> u32 {
+        match self.piece.0 == self.step() && !self.joinable {
+            true => self.piece.1,
+            false => 0,
+        }
     }
 
     /// A new step begins.
@@ -290,12 +311,15 @@ impl Strand {
     /// What it depends on has ended: it begins to run, or a `taskwait` with dependences ends.
     pub fn follow(&mut self) {
         let after = std::mem::take(&mut self.after);
+        self.piece = (Step::NONE, 0);
         tasks().or_drop(after.join(&mut self.order));
     }
 
-    /// It ends.
+    /// It ends. Whoever waits for it waits for the event, too, that was part of its end.
     pub fn end(&mut self) {
         let structure = &tasks().structure;
+        let events = self.completion.signals();
+        tasks().or_drop(structure.join_all(&mut self.order, &events));
         let signal = structure.end(&self.order, None);
         self.completion.end(signal);
         match &self.enclosure {
@@ -315,16 +339,9 @@ impl Strand {
         }
     }
 
-    /// Somebody else's doing is part of its end, as well: a detached task's event.
-    pub fn fulfilled_by(&mut self, signal: Signal) {
+    /// Somebody else's doing is part of its end, as well: a detached task's event. It may run meanwhile.
+    pub fn fulfilled_by(&self, signal: Signal) {
         self.completion.end(signal);
-        if let Some(among) = &self.among {
-            // The tree knows nothing of it: whoever waits has to join.
-            among.with(|children| {
-                children.ended.push(signal);
-                children.escaped = true;
-            });
-        }
     }
 
     /// `taskwait`: all children have ended.
@@ -415,6 +432,7 @@ impl Strand {
 
     /// It has waited for what others have done.
     pub fn join(&mut self, signals: &[Signal]) {
+        self.piece = (Step::NONE, 0);
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
     }
 
@@ -432,25 +450,31 @@ impl Strand {
         self.note_step();
     }
 
-    /// It goes on elsewhere in the tree: with an iteration. What it has begun before is set aside.
-    pub fn step_aside(&mut self, order: Task, description: u32) -> Aside {
+    /// It goes on elsewhere in the tree: with a piece of a phase. What it has begun before is set aside.
+    pub fn step_aside(&mut self, order: Task, description: u32, phase: u32) -> Aside {
+        self.stack_is_free = !self.has_children();
         let aside = Aside {
             order: std::mem::replace(&mut self.order, order),
             description: std::mem::replace(&mut self.description, description),
             scopes: std::mem::take(&mut self.scopes),
             dependences: self.dependences.take(),
+            messages: std::mem::take(&mut self.messages),
         };
+        self.piece = (self.step(), phase);
         self.note_step();
         aside
     }
 
     /// It comes back from such a part.
     pub fn step_back(&mut self, aside: Aside) {
+        self.piece = (Step::NONE, 0);
+        self.stack_is_free = !self.has_children();
         self.order = aside.order;
         self.description = aside.description;
         self.leaks |= !self.scopes.is_empty();
         self.scopes = aside.scopes;
         self.dependences = aside.dependences;
+        self.messages = aside.messages;
     }
 }
 
@@ -461,4 +485,5 @@ pub struct Aside {
     pub description: u32,
     scopes: Vec<Scope>,
     dependences: Option<Box<Dependences>>,
+    messages: Messages,
 }

@@ -35,6 +35,8 @@ struct Inner {
     /// Inside the region, and inside its present phase.
     order: Task,
     phase: u32,
+    /// The phase's number among those of all teams.
+    id: u32,
     past: FinishPast,
     /// The last `ordered` block, by the address of what orders it.
     ordered: FxHashMap<usize, Signal>,
@@ -83,6 +85,7 @@ impl Team {
             inner: Shared::new(Inner {
                 order,
                 phase: 0,
+                id: tasks.new_phase(),
                 past,
                 ordered: FxHashMap::default(),
                 posted: FxHashMap::default(),
@@ -181,6 +184,7 @@ impl Strand {
                     .or_drop(structure.begin_finish(&mut inner.order))
                     .unwrap_or_default();
                 inner.phase += 1;
+                inner.id = tasks().new_phase();
                 if team.is_alone() {
                     tasks().begin_era(inner.order.step());
                 }
@@ -223,16 +227,21 @@ impl Strand {
         if count > FEW && !count.is_multiple_of((count / FEW).next_power_of_two()) {
             return;
         }
-        let spawned = team
-            .inner
-            .with(|inner| tasks().structure.spawn(&mut inner.order));
+        let team = team.clone();
         self.end_piece();
+        if self.has_asked() {
+            return;
+        }
+        let (spawned, phase) = team.inner.with(|inner| {
+            let spawned = tasks().structure.spawn(&mut inner.order);
+            (spawned, inner.id)
+        });
         let Some(order) = tasks().or_drop(spawned) else {
             return;
         };
         let descriptions = &tasks().descriptions;
         let description = descriptions.add(kind, self.description, stack, first, iterations);
-        let aside = self.step_aside(order, description);
+        let aside = self.step_aside(order, description, phase);
         if let Some(Member {
             pieces: Some(pieces),
             ..
@@ -251,8 +260,17 @@ impl Strand {
             && let Some(aside) = pieces.aside.take()
         {
             team.tell_end(&self.order);
+            let end = tasks().structure.end(&self.order, None);
             self.step_back(aside);
+            if self.has_asked() {
+                self.join(&[end]);
+            }
         }
+    }
+
+    /// Whether it has asked for its number: what it chooses by that is its own, so its pieces come one after the other.
+    fn has_asked(&self) -> bool {
+        tasks().descriptions.get(self.description).has_asked()
     }
 
     /// A member leaves a loop whose pieces are told apart.

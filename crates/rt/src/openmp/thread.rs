@@ -2,6 +2,7 @@
 
 use deadheat_order::Step;
 
+use super::strand::Strand;
 use super::with_strand;
 use crate::thread::Thread;
 
@@ -43,6 +44,12 @@ impl Thread {
         if address < self.lowest && (self.stack.0..self.stack.1).contains(&address) {
             self.lowest = address;
         }
+    }
+
+    /// The strand that it runs may be in another step.
+    pub fn follow(&mut self, strand: &Strand) {
+        self.set_step(strand.step());
+        self.phase = strand.phase();
     }
 
     /// The strand that it runs is in this step.

@@ -1,0 +1,119 @@
+//! An access to any number of bytes, word by word. Most words of a range have one of a few histories: what such an access
+//! makes of those is remembered along the way.
+
+use deadheat_online::fasttrack::Kind;
+
+use crate::memo::Code;
+use crate::openmp;
+use crate::origin::What;
+use crate::recording;
+use crate::shadow::Pair;
+use crate::thread::{Entered, enter, local};
+use crate::word::{Piece, word};
+use crate::world::world;
+
+/// An access to any number of bytes.
+pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
+    if recording::on() {
+        if size > 0 {
+            recording::range(address, size, kind.write, pc);
+        }
+        return;
+    }
+    let local = local();
+    let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
+    if size == 0 || idle || local.dead.get() || local.depth.get() != 0 {
+        return;
+    }
+    let Some(entered) = enter() else { return };
+    let ignored = entered.thread().ignore[usize::from(kind.write)] > 0;
+    if world().off() || ignored || openmp::is_runtime(pc) {
+        return;
+    }
+    range_entered(&entered, address, size, kind, what, pc);
+}
+
+/// As [`range`], in the runtime already.
+pub fn range_entered(
+    entered: &Entered,
+    address: usize,
+    size: usize,
+    kind: Kind,
+    what: What,
+    pc: usize,
+) {
+    let end = address.saturating_add(size);
+    let mut at = address & !7;
+    let mut lately = Lately::default();
+    let mut rested = 0;
+    while at < end {
+        rested += 1;
+        if rested % 4096 == 0 {
+            entered.rest();
+            lately = Lately::default();
+        }
+        if at >= address && end - at >= 16 && two_words(entered, at, &lately) {
+            at += 16;
+            continue;
+        }
+        let from = address.max(at) - at;
+        let to = (end - at).min(8);
+        let mask = 0xffu32 >> (8 - (to - from)) << from;
+        let piece = Piece {
+            code: Code::new(mask, kind),
+            what,
+            pc,
+        };
+        word(entered, at, &piece, &mut lately);
+        at += 8;
+    }
+}
+
+/// Notes an access to two words at once, if what it makes of their histories was seen lately.
+#[inline(always)]
+fn two_words(entered: &Entered, address: usize, lately: &Lately) -> bool {
+    let shadow = &world().shadow;
+    let Some(pair) = Pair::at(shadow.base(), address) else {
+        return false;
+    };
+    let histories = pair.load();
+    let Some(first) = lately.find(histories[0], 0xff) else {
+        return false;
+    };
+    let second = match histories[0] == histories[1] {
+        true => Some(first),
+        false => lately.find(histories[1], 0xff),
+    };
+    let Some(second) = second else { return false };
+    if histories.contains(&0) {
+        pair.cells().iter().for_each(|cell| shadow.note(cell));
+        entered.thread().note_lowest(address);
+    }
+    histories == [first, second] || pair.replace(histories, [first, second])
+}
+
+/// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
+#[derive(Default)]
+pub struct Lately {
+    changes: [(u32, u32, u8); 4],
+    last: usize,
+}
+
+impl Lately {
+    /// What a history becomes, if such a one was seen.
+    #[inline]
+    pub fn find(&self, history: u32, mask: u8) -> Option<u32> {
+        let fits = |change: &(u32, u32, u8)| change.0 == history && change.2 == mask;
+        let last = &self.changes[self.last];
+        if fits(last) {
+            return Some(last.1);
+        }
+        let found = self.changes.iter().find(|change| fits(change));
+        found.map(|change| change.1)
+    }
+
+    pub fn note(&mut self, history: u32, next: u32, mask: u8) {
+        self.last = (self.last + 1) % 4;
+        self.changes[self.last] = (history, next, mask);
+    }
+}

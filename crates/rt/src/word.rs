@@ -1,0 +1,218 @@
+//! An access to a word, looked at properly: its history is read, races are found, the new history is stored.
+//!
+//! As [`access`](crate::access)'s simple model has it, with nothing remembered. A history that many words come to have is
+//! made once.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+
+use deadheat_online::fasttrack::{self, Record, Step};
+
+use crate::access::replace;
+use crate::findings::RacyAccess;
+use crate::histories::UNCHECKED;
+use crate::memo::Code;
+use crate::openmp;
+use crate::openmp::order::{Asking, is_over};
+use crate::origin::{Origin, What};
+use crate::range::Lately;
+use crate::registry::Pause;
+use crate::thread::{Entered, Thread};
+use crate::world::world;
+
+/// The part of an access in one word.
+pub struct Piece {
+    pub code: Code,
+    pub what: What,
+    pub pc: usize,
+}
+
+/// Checks and notes an access to a word.
+pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
+    let thread = entered.thread();
+    let world = world();
+    let cell = world.shadow.cell(address);
+    let mask = piece.code.mask();
+    loop {
+        let history = cell.load(Ordering::Acquire);
+        if history == 0 {
+            world.shadow.note(cell);
+            thread.note_lowest(address);
+        }
+        if history == UNCHECKED {
+            thread.memo.know(thread.key(), piece.code, history);
+            return;
+        }
+        let next = lately.find(history, mask).or_else(|| {
+            let next = known(thread, piece, history)?;
+            lately.note(history, next, mask);
+            Some(next)
+        });
+        if let Some(next) = next {
+            if history != next && !replace(cell, history, next) {
+                continue;
+            }
+            return;
+        }
+        let records = world.histories.get(history);
+        let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
+            collect(entered);
+            *lately = Lately::default();
+            continue;
+        };
+        if !thread.strand.is_null() {
+            openmp::unsettle(number);
+        }
+        let origin = origin(thread, piece);
+        let access = thread.record(piece.code.kind(), mask, origin);
+        // Up to sixteen races, and one more for each byte that these leave out.
+        let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
+        let (mut found, mut bytes) = (0, 0);
+        let race = |earlier: &Record| {
+            let common = earlier.mask() & mask;
+            if (found < 16 || common & !bytes != 0) && found < races.len() {
+                races[found].write(*earlier);
+                found += 1;
+                bytes |= common;
+            }
+        };
+        let step = match thread.strand.is_null() {
+            true => fasttrack::step(records, access, thread.line.clock(), room, race),
+            false => strand_step(thread, address, history, access, room, race),
+        };
+        match step {
+            Step::Same => {
+                thread.memo.know(thread.key(), piece.code, history);
+                lately.note(history, history, mask);
+                return;
+            }
+            Step::Changed(length) => {
+                // Words that come to say the same share one history.
+                let made = &room[..length];
+                let hash = made.iter().fold(0, Record::hash);
+                let present = thread.key();
+                let same = thread
+                    .memo
+                    .made(present, hash)
+                    .filter(|same| world.histories.get(*same) == made);
+                let number = same.unwrap_or(number);
+                if !replace(cell, history, number) {
+                    continue;
+                }
+                if same.is_none() {
+                    world.histories.keep(&mut thread.room, length);
+                    thread.memo.note_made(present, hash, number);
+                }
+                thread.line.record();
+                if found == 0 {
+                    remember(thread, piece, history, number);
+                    if !thread.strand.is_null() && records.iter().all(is_over) {
+                        remember(thread, piece, 0, number);
+                    }
+                    lately.note(history, number, mask);
+                }
+                for earlier in races.iter().take(found) {
+                    // SAFETY: the first `found` have been written.
+                    let first = unsafe { earlier.assume_init() };
+                    world.findings.race(
+                        thread,
+                        &RacyAccess {
+                            address,
+                            first,
+                            second: access,
+                        },
+                    );
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// As [`fasttrack::step`], for a thread that runs a strand of OpenMP.
+#[inline(never)]
+fn strand_step(
+    thread: &mut Thread,
+    address: usize,
+    history: u32,
+    access: Record,
+    room: &mut [Record],
+    mut race: impl FnMut(&Record),
+) -> Step {
+    let records = world().histories.get(history);
+    let phase = thread.phase;
+    let Some(mut asking) = Asking::of(thread, address) else {
+        return Step::Same;
+    };
+    let superfluous = asking.is_superfluous(records, &access);
+    let mut found = false;
+    let step = fasttrack::step(records, access, &mut asking, room, |earlier| {
+        found = true;
+        race(earlier);
+    });
+    match step {
+        Step::Changed(_) if superfluous && !found => {
+            if phase != 0 {
+                asking.settle(phase, history, &access);
+            }
+            Step::Same
+        }
+        Step::Changed(length) => Step::Changed(asking.shorten(&mut room[..length])),
+        Step::Same => Step::Same,
+    }
+}
+
+/// What an access that is not one of the program's own makes of a history, if the thread has seen that at its present
+/// time. The program's own have asked before.
+#[inline]
+fn known(thread: &Thread, piece: &Piece, history: u32) -> Option<u32> {
+    if piece.what == What::Access {
+        return None;
+    }
+    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+    let memo = &thread.memo;
+    match memo.knows(present, piece.code, history) {
+        true => Some(history),
+        false => memo.change(present, piece.code, history, site, chain),
+    }
+}
+
+fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
+    let code = piece.code;
+    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+    thread
+        .memo
+        .note_change(present, code, history, site, chain, next);
+    thread.memo.know(present, code, next);
+}
+
+/// Where an access came from.
+#[inline]
+fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
+    Origin::new(thread.stack_at(piece.pc), thread.lockset(), piece.what).0
+}
+
+/// Finds the histories that are in use, so that the others' room can be used again. If they fill it, all are given up:
+/// rather miss races than end the program.
+#[cold]
+fn collect(entered: &Entered) {
+    entered.alone(|pause| {
+        if !visit_all(pause) {
+            world().drop_one();
+            world().shadow.forget_all();
+            visit_all(pause);
+        }
+    });
+}
+
+/// Visits whatever refers to histories. False: almost all of their room is in use.
+fn visit_all(pause: &Pause) -> bool {
+    world().histories.collect(|mark| {
+        pause.threads(|thread| {
+            thread.room = Default::default();
+            let present = thread.key();
+            thread.memo.visit(present, &mut *mark);
+        });
+        world().shadow.visit(mark)
+    })
+}

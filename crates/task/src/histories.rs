@@ -1,0 +1,227 @@
+//! What is known of each element of an array, where neighbours mostly have the same past.
+//!
+//! Simple model: a `Vec` with a history for each element.
+//!
+//! Views touch whole ranges, so neighbours have equal histories: a page of elements is kept as a few runs, and a range is checked
+//! run by run. A page with many runs falls apart into one history for each element, and becomes a run again when all of it is
+//! accessed at once and ends up equal. What an access does to a history depends on nothing else, so a few
+//! answers are remembered while ranges are visited: the rows of a block mostly have the same few pasts.
+//!
+//! Cost: a check of a range is a check for each run in it, and a comparison where the same past was met just before. A page
+//! of 512 elements takes one history at least and 512 at most.
+
+use std::ops::Range;
+
+use smallvec::{SmallVec, smallvec};
+
+/// How many elements share a page.
+const PAGE: usize = 512;
+
+/// How many runs a page may have.
+const FEW: usize = 64;
+
+/// How many answers are remembered.
+const ANSWERS: usize = 4;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Histories<H> {
+    pages: Vec<Page<H>>,
+}
+
+#[derive(Debug)]
+enum Page<H> {
+    Few(SmallVec<[Run<H>; 1]>),
+    Each(Box<[H]>),
+}
+
+/// Neighbours with the same history.
+#[derive(Clone, Debug)]
+struct Run<H> {
+    /// One past the last of them, in the page.
+    end: u16,
+    history: H,
+}
+
+impl<H: Default + Clone + PartialEq> Histories<H> {
+    /// No element of so many was accessed.
+    pub(crate) fn new(length: usize) -> Histories<H> {
+        let page = |number: usize| {
+            let end = (length - number * PAGE).min(PAGE) as u16;
+            let history = H::default();
+            Page::Few(smallvec![Run { end, history }])
+        };
+        Histories {
+            pages: (0..length.div_ceil(PAGE)).map(page).collect(),
+        }
+    }
+
+    /// Calls `access` with the histories of some ranges, from left to right: once for each run, with its elements, but not where
+    /// the same was done to an equal history just before. `access` says whether it may be left out the next time.
+    pub(crate) fn visit(
+        &mut self,
+        ranges: impl Iterator<Item = Range<usize>>,
+        mut access: impl FnMut(Range<usize>, &mut H) -> bool,
+    ) {
+        let mut answers = [const { None::<(H, H)> }; ANSWERS];
+        let mut oldest = 0;
+        let mut access = |run: Range<usize>, history: &mut H| {
+            let mut known = answers.iter().flatten();
+            if let Some((_, after)) = known.find(|(before, _)| before == history) {
+                *history = after.clone();
+                return;
+            }
+            let before = history.clone();
+            if access(run, history) {
+                answers[oldest % ANSWERS] = Some((before, history.clone()));
+                oldest += 1;
+            }
+        };
+        for range in ranges {
+            let mut from = range.start;
+            while from < range.end {
+                let number = from / PAGE;
+                let start = number * PAGE;
+                let to = range.end.min(start + PAGE);
+                let page = &mut self.pages[number];
+                page.visit(from - start..to - start, |run, history| {
+                    access(start + run.start..start + run.end, history);
+                });
+                from = to;
+            }
+        }
+    }
+}
+
+impl<H: Default + Clone + PartialEq> Page<H> {
+    fn visit(&mut self, range: Range<usize>, mut access: impl FnMut(Range<usize>, &mut H)) {
+        match self {
+            Page::Each(each) => {
+                for index in range.clone() {
+                    access(index..index + 1, &mut each[index]);
+                }
+                if range.len() == each.len() && each.iter().all(|history| *history == each[0]) {
+                    let end = each.len() as u16;
+                    let history = std::mem::take(&mut each[0]);
+                    *self = Page::Few(smallvec![Run { end, history }]);
+                }
+            }
+            Page::Few(runs) => {
+                let first = split(runs, range.start);
+                let last = split(runs, range.end);
+                let mut start = range.start;
+                for run in &mut runs[first..last] {
+                    let end = run.end as usize;
+                    access(start..end, &mut run.history);
+                    start = end;
+                }
+                // Neighbours that have become equal: inside the range, and at its ends.
+                let mut kept = first.saturating_sub(1);
+                let end = (last + 1).min(runs.len());
+                for next in kept + 1..end {
+                    match runs[kept].history == runs[next].history {
+                        true => runs[kept].end = runs[next].end,
+                        false => {
+                            kept += 1;
+                            runs.swap(kept, next);
+                        }
+                    }
+                }
+                runs.drain(kept + 1..end);
+                if runs.len() > FEW {
+                    *self = Page::Each(spread(runs));
+                }
+            }
+        }
+    }
+}
+
+/// Makes sure that a run begins at an index, and gives its number.
+fn split<H: Clone>(runs: &mut SmallVec<[Run<H>; 1]>, index: usize) -> usize {
+    let number = runs.partition_point(|run| run.end as usize <= index);
+    if number == runs.len() {
+        return number;
+    }
+    let start = match number {
+        0 => 0,
+        _ => runs[number - 1].end as usize,
+    };
+    if start == index {
+        return number;
+    }
+    let left = Run {
+        end: index as u16,
+        history: runs[number].history.clone(),
+    };
+    runs.insert(number, left);
+    number + 1
+}
+
+fn spread<H: Clone>(runs: &[Run<H>]) -> Box<[H]> {
+    let mut start = 0;
+    let each = runs.iter().flat_map(|run| {
+        let length = run.end as usize - start;
+        start = run.end as usize;
+        std::iter::repeat_n(run.history.clone(), length)
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The simple model, on random ranges; what an access does depends on the history alone, as a checker's does.
+    #[test]
+    fn runs_do_what_a_vector_does() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let (mut few, mut each) = (0, 0);
+        for _ in 0..300 {
+            let length = rng.usize(1..2000);
+            let mut histories = Histories::<u32>::new(length);
+            let mut model = vec![0u32; length];
+            let wide = match rng.bool() {
+                true => rng.usize(1..=length),
+                false => rng.usize(1..5),
+            };
+            for _ in 0..600 {
+                let start = rng.usize(..length);
+                let end = (start + rng.usize(..=wide)).min(length);
+                let range = if rng.u8(..200) == 0 {
+                    0..length
+                } else {
+                    start..end
+                };
+                let value = rng.u32(..16);
+                let becomes = |old: u32| if old % 5 == 4 { old } else { value };
+                let repeats = rng.bool();
+                let mut seen = 0;
+                histories.visit([range.clone()].into_iter(), |run, history| {
+                    assert!(model[run.clone()].iter().all(|model| model == history));
+                    *history = becomes(*history);
+                    seen += run.len();
+                    repeats
+                });
+                assert!(seen == range.len() || (repeats && seen < range.len()));
+                for old in &mut model[range.clone()] {
+                    *old = becomes(*old);
+                }
+            }
+            let mut all = Vec::new();
+            for page in &histories.pages {
+                match page {
+                    Page::Few(runs) => {
+                        all.extend(spread(runs));
+                        few += 1;
+                    }
+                    Page::Each(histories) => {
+                        all.extend(histories.iter().copied());
+                        each += 1;
+                    }
+                }
+            }
+            assert_eq!(all, model);
+        }
+        assert!(few > 50 && each > 50, "{few} {each}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Checked memory as the checker sees it: a name, a number of elements, and what is known of each.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use deadheat_model::{AccessKind, Location, Op, ReadKind};
+use deadheat_online::{Conflict, drdp, spd3};
+use deadheat_order::Step;
+
+use crate::error::place;
+use crate::fiber::Caller;
+use crate::histories::Histories;
+use crate::monitor::{EngineTables, Monitor};
+use crate::options::Check;
+use crate::races::Found;
+use crate::sync::lock;
+use crate::worker::Worker;
+
+/// What a piece of checked memory is called, and how large it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    name: Option<Cow<'static, str>>,
+    made: Caller,
+    /// How many elements; none for a single value.
+    length: Option<usize>,
+    /// How many columns, if it has rows.
+    columns: Option<usize>,
+}
+
+impl Variable {
+    pub(crate) fn new(
+        name: Option<Cow<'static, str>>,
+        made: Caller,
+        length: Option<usize>,
+        columns: Option<usize>,
+    ) -> Variable {
+        Variable {
+            name,
+            made,
+            length,
+            columns,
+        }
+    }
+
+    fn elements(&self) -> usize {
+        self.length.unwrap_or(1)
+    }
+
+    /// What an element is called.
+    fn element(&self, index: usize) -> String {
+        let name = match &self.name {
+            Some(name) => name.to_string(),
+            None => format!("(made at {})", place(self.made)),
+        };
+        match (self.length, self.columns) {
+            (None, _) => name,
+            (_, Some(columns)) => {
+                let (row, column) = (index / columns, index % columns);
+                format!("{name}[{row}][{column}]")
+            }
+            (_, None) => format!("{name}[{index}]"),
+        }
+    }
+}
+
+/// The variables of a run.
+#[derive(Default)]
+pub(crate) struct Variables {
+    /// By the number of their first location.
+    known: Vec<(u64, Variable)>,
+    locations: u64,
+}
+
+impl Variables {
+    fn add(&mut self, variable: &Variable) -> u64 {
+        let first = self.locations;
+        self.known.push((first, variable.clone()));
+        self.locations += variable.elements() as u64;
+        first
+    }
+
+    /// What a location is called.
+    pub(crate) fn name(&self, location: Location) -> String {
+        let after = self
+            .known
+            .partition_point(|(first, _)| *first <= location.0);
+        let (first, variable) = &self.known[after - 1];
+        variable.element((location.0 - first) as usize)
+    }
+
+    /// What all locations are called.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let all = self.known.iter();
+        let names = all.flat_map(|(_, v)| (0..v.elements()).map(|index| v.element(index)));
+        names.collect()
+    }
+}
+
+/// What one run knows about a variable.
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    run: u64,
+    first: u64,
+    histories: Known,
+}
+
+#[derive(Debug)]
+enum Known {
+    Nothing,
+    Spd3(Histories<Spd3History>),
+    Drdp(Histories<drdp::History>),
+}
+
+/// SPD3's cell, and where in the source each of its three steps accessed.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Spd3History {
+    cell: spd3::Cell,
+    sites: [u32; 3],
+}
+
+impl Spd3History {
+    /// Where the access was that a conflict is about.
+    fn site(&self, conflict: &Conflict) -> u32 {
+        let [_, first, _] = self.cell.steps();
+        match conflict.kind {
+            AccessKind::Write => self.sites[0],
+            AccessKind::Read if conflict.step == first => self.sites[1],
+            AccessKind::Read => self.sites[2],
+        }
+    }
+
+    /// The step has accessed at a site: wherever the cell has it.
+    fn mark(&mut self, step: Step, kind: AccessKind, site: u32) {
+        let [writer, first, second] = self.cell.steps();
+        match kind {
+            AccessKind::Write if writer == step => self.sites[0] = site,
+            AccessKind::Read if first == step => self.sites[1] = site,
+            AccessKind::Read if second == step => self.sites[2] = site,
+            _ => {}
+        }
+        for (slot, kept) in [writer, first, second].into_iter().enumerate() {
+            if kept.is_none() {
+                // So that equal cells are equal.
+                self.sites[slot] = 0;
+            }
+        }
+    }
+}
+
+impl Shadow {
+    fn new(monitor: &Monitor, variable: &Variable) -> Shadow {
+        let length = variable.elements();
+        Shadow {
+            run: monitor.id,
+            first: lock(&monitor.variables).add(variable),
+            histories: match monitor.check {
+                Check::Off => Known::Nothing,
+                Check::Spd3 => Known::Spd3(Histories::new(length)),
+                Check::Drdp => Known::Drdp(Histories::new(length)),
+            },
+        }
+    }
+}
+
+impl Worker {
+    /// The task accesses elements of a variable. Gives the step it is in. The shadow is the caller's alone.
+    pub(crate) fn access(
+        &self,
+        shadow: &mut Option<Shadow>,
+        variable: &Variable,
+        ranges: impl Iterator<Item = Range<usize>> + Clone,
+        kind: AccessKind,
+        at: Caller,
+    ) -> Option<Step> {
+        let (monitor, state) = self.monitored()?;
+        let state = state.get();
+        let shadow = match shadow {
+            Some(shadow) if shadow.run == monitor.id => shadow,
+            _ => shadow.insert(Shadow::new(monitor, variable)),
+        };
+        let mut tables = self.tables.borrow_mut();
+        let site = tables.site(monitor, at);
+        let step = state.task.step();
+        let first = shadow.first;
+        if monitor.events.is_some() {
+            let locations = ranges
+                .clone()
+                .flatten()
+                .map(|index| Location(first + index as u64));
+            let ops = locations.map(|location| match kind {
+                AccessKind::Read => Op::Read(location, ReadKind::Control),
+                AccessKind::Write => Op::Write(location),
+            });
+            monitor.record_all(state.number, ops, site);
+        }
+        let found = |run: &Range<usize>, conflict: Conflict, earlier: u32| {
+            lock(&monitor.races).add(Found {
+                location: Location(first + run.start as u64),
+                elements: run.len() as u64,
+                steps: [conflict.step, step],
+                kinds: [conflict.kind, kind],
+                sites: [earlier, site],
+            });
+        };
+        match (&mut tables.engine, &mut shadow.histories) {
+            (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
+                let tree = &monitor.structure.tree;
+                histories.visit(ranges, |run, history| {
+                    let mut conflicts = smallvec::SmallVec::<[Conflict; 3]>::new();
+                    engine.check(tree, step, kind, &history.cell, |c| conflicts.push(c));
+                    for conflict in &conflicts {
+                        found(&run, *conflict, history.site(conflict));
+                    }
+                    history.mark(step, kind, site);
+                    if kind == AccessKind::Write && conflicts.is_empty() {
+                        *history = Spd3History {
+                            cell: spd3::Cell::written_by(step),
+                            sites: [history.sites[0], 0, 0],
+                        };
+                    }
+                    conflicts.is_empty()
+                });
+            }
+            (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
+                let (structure, task) = (&monitor.structure, &state.task);
+                histories.visit(ranges, |run, history| {
+                    let mut races = false;
+                    engine.check(structure, task, (kind, site), history, |conflict| {
+                        races = true;
+                        found(&run, conflict, conflict.mark);
+                    });
+                    !races
+                });
+            }
+            _ => {}
+        }
+        Some(step)
+    }
+}
