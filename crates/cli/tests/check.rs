@@ -342,7 +342,10 @@ fn every_order_of_sections_is_visited_on_demand() {
     assert!(guarantee.contains("`--all-orders` visits"), "{guarantee}");
     let report = json_of(&["--all-orders"], hidden);
     assert_eq!(report["engine"], "zipper");
-    assert_eq!(report["orders"], json!({"visited": 1, "complete": true}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 1, "complete": true, "deadlock_possible": false, "error_possible": false})
+    );
     assert_eq!(report["racy_locations"], json!(["x"]));
     let race = &report["races"][0];
     assert_eq!(race["order"], json!(["main"]));
@@ -362,7 +365,10 @@ fn every_order_of_sections_is_visited_on_demand() {
 
     let figure_2 = "shared x; shared a; proc main() { finish { async { isolated { if !a { x = 1; } } } isolated { a = 1; } let y = x; } }";
     let report = json_of(&["--all-orders"], figure_2);
-    assert_eq!(report["orders"], json!({"visited": 2, "complete": true}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 2, "complete": true, "deadlock_possible": false, "error_possible": false})
+    );
     let guarantee = report["guarantee"].as_str().unwrap();
     assert!(
         guarantee.starts_with("race-free for this input, under every schedule"),
@@ -372,7 +378,10 @@ fn every_order_of_sections_is_visited_on_demand() {
     let tasks = "async { isolated { x = x + 1; } } ".repeat(6);
     let many = format!("shared x; proc main() {{ {tasks} }}");
     let report = json_of(&["--all-orders", "--max-orders", "5"], &many);
-    assert_eq!(report["orders"], json!({"visited": 5, "complete": false}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 5, "complete": false, "deadlock_possible": false, "error_possible": false})
+    );
     let guarantee = report["guarantee"].as_str().unwrap();
     assert!(guarantee.contains("raise --max-orders"), "{guarantee}");
 

@@ -177,7 +177,7 @@ fn stats_tell_what_is_in_a_trace() {
     let shown = stdout(&deadheat(&["stats", &text(&at("a.std"))]));
     for part in [
         "13 events, ",
-        "2 threads, 2 variables, 1 locks, 11 places in the source",
+        "2 threads, 2 variables, 1 lock, 11 places in the source",
         "  3  l held by main, events 2 to 6",
         "1 critical sections are not left",
     ] {
