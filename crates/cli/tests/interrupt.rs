@@ -227,7 +227,7 @@ fn a_limit_of_memory_ends_the_search_and_threads_without_number_do_not_take_the_
     fs::write(&path, forks.chain(writes).collect::<String>()).unwrap();
     let trace = path.display().to_string();
     for engine in ["hb", "m2"] {
-        let limits = ["--max-memory=300M", "--timeout=20", "--engine", engine];
+        let limits = ["--max-memory=300M", "--timeout=4", "--engine", engine];
         let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
         let report = json(&output);
         assert!(

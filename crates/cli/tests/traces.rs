@@ -179,7 +179,7 @@ fn stats_tell_what_is_in_a_trace() {
         "13 events, ",
         "2 threads, 2 variables, 1 lock, 11 places in the source",
         "  3  l held by main, events 2 to 6",
-        "1 critical sections are not left",
+        "1 critical section is not left",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }

@@ -188,11 +188,13 @@ impl StatsReport {
             }),
         )?;
         if self.sections_not_left > 0 {
-            writeln!(
-                out,
-                "\n{} critical sections are not left",
-                n(self.sections_not_left as u64)
-            )?;
+            let are = if self.sections_not_left == 1 {
+                "is"
+            } else {
+                "are"
+            };
+            let sections = counted(self.sections_not_left as u64, "critical section");
+            writeln!(out, "\n{sections} {are} not left")?;
         }
         Ok(())
     }

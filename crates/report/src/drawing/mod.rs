@@ -172,7 +172,7 @@ fn edges(execution: &Execution, graph: &ComputationGraph) -> Vec<Edge> {
             first[node].get_or_insert(event.op());
         }
     }
-    for to in 0..graph.len() {
+    for (to, first) in first.iter().enumerate() {
         let strand = graph.strand(to);
         let mut behind: Vec<Node> = graph.predecessors(to).collect();
         behind.sort_unstable();
@@ -189,7 +189,7 @@ fn edges(execution: &Execution, graph: &ComputationGraph) -> Vec<Edge> {
         edges.extend(others.map(|from| Edge {
             from,
             to,
-            kind: match first[to] {
+            kind: match first {
                 Some(Op::Acquire(_)) => EdgeKind::Lock,
                 _ => EdgeKind::Sync,
             },
