@@ -15,7 +15,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test loom soak bench bench-native bench-openmp bench-tasks compilers corpus corpus-variants programs clean
+.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -36,15 +36,31 @@ compilers:
 	    apt-get update -qq && apt-get install -y -qq clang-19 libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
 	  else echo "install$$missing to check C and C++ programs (apt install clang-19 libomp-19-dev gcc g++)"; fi
 
-## Every test. Formatting and lints are checked where their tools are installed.
+## Installs Chromium, which the tests of the page need, where it may; they are skipped without.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
+	  echo "install chromium to test the page of --html (apt install chromium)"
+
+## Pictures of the page, for the documentation.
+pictures: browser
+	DEADHEAT_SCREENSHOTS=docs/pictures $(CARGO) test -p deadheat-cli --test page
+
+## Every test. The browser is installed while formatting and lints are checked.
 test: compilers
+	@$(MAKE) --no-print-directory browser & \
+	  $(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
+	$(CARGO) test --workspace
+	$(MAKE) --no-print-directory loom
+
+## Formatting and lints, where their tools are installed.
+lint:
 	@if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --all --check; \
 	  else echo "rustfmt is not installed: formatting not checked"; fi
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings; \
 	  else echo "clippy is not installed: lints not checked"; fi
-	$(CARGO) test --workspace
-	$(MAKE) --no-print-directory loom
 
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:
@@ -69,10 +85,15 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test hostile_random -- --nocapture
 
-## Measures, and prints tables; that about traces with 3 million events. With 100 million:
+## Measures, writes docs/performance.md, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
-bench:
+bench: curves
 	$(CARGO) run --release --quiet -p deadheat-bench
+
+## How costs grow, ours and ThreadSanitizer's: writes docs/performance.md and its pictures.
+curves: compilers
+	$(CARGO) build --release --quiet -p deadheat-cli -p deadheat-bench
+	bench/curves.py target/release/deadheat target/release/deadheat-bench docs
 
 ## The task library's tables alone: checking off and on for each kernel, beside the papers' ratios; the scheduler beside rayon's;
 ## shapes that hurt (up to 8 GB of memory). `make bench` prints them as well.

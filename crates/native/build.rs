@@ -9,7 +9,9 @@ const SOURCES: [&str; 4] = ["rt", "online", "order", "model"];
 fn main() {
     let own = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let crates = own.parent().expect("crates/native lies in crates/");
-    let target = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo")).join("rt");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
+    // TARGET/PROFILE/build/PACKAGE/out: every profile, and the lints, share one runtime.
+    let target = out.ancestors().nth(4).unwrap_or(&out).join("runtime");
     for name in SOURCES {
         println!("cargo::rerun-if-changed={}", crates.join(name).display());
     }

@@ -174,7 +174,7 @@ mod tests {
                 outcome.result
             );
             let report = &outcome.report;
-            assert!(!report.deterministic);
+            assert!(!report.deterministic, "{}", kernel.name);
             let ends = |race: &deadheat_task::RaceReport| {
                 [&race.first, &race.second]
                     .iter()

@@ -145,9 +145,9 @@ fn waiting(count: usize) -> Done {
         let here: Vec<Promise<()>> = (0..count).map(|_| Promise::new()).collect();
         finish(|s| {
             let (done, go, here) = (&done, &go, &here);
-            for i in 0..count {
+            for (i, here) in here.iter().enumerate() {
                 s.spawn(move || {
-                    here[i].set(());
+                    here.set(());
                     done.set(i, *go.get());
                 });
             }

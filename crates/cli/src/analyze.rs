@@ -12,6 +12,7 @@ use deadheat::{
 use crate::files::{of, of_event, of_trace, open_trace};
 use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain_of, warn_of};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
 
@@ -74,6 +75,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     delivery: Delivery,
+
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 fn help() -> String {
@@ -111,11 +115,20 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
         complain_of(contradiction);
         return Status::Bad;
     }
+    let filter = match arguments.outputs.filter() {
+        Ok(filter) => filter,
+        Err(failure) => {
+            complain_of(failure);
+            return Status::Bad;
+        }
+    };
     let mut status = Status::Clean;
     let mut analyses: Vec<(&PathBuf, Analysis)> = Vec::new();
     for path in &arguments.traces {
         match analyze(arguments, path, quiet) {
-            Ok(analysis) => {
+            Ok(mut analysis) => {
+                let reports = analysis.reports.iter_mut();
+                reports.for_each(|report| report.filter(&filter));
                 status = status.max(verdict(arguments, &analysis));
                 analyses.push((path, analysis));
             }
@@ -128,12 +141,22 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let text = || {
         let texts = analyses.iter();
         texts
-            .map(|(path, analysis)| text(&analysis.reports, path, arguments))
+            .map(|(path, analysis)| text(analysis, path, arguments))
             .collect()
     };
     let reports = analyses.iter().flat_map(|(_, analysis)| &analysis.reports);
     let reports: Vec<&AnalyzeReport> = reports.collect();
-    status.unless(arguments.delivery.deliver(quiet, &reports, text))
+    let delivery = &arguments.delivery;
+    let delivered = delivery.deliver(quiet, "analyze", &reports, text);
+    let chapters = |illustrated| {
+        let analyses = analyses.iter();
+        let chapters = analyses.map(|(path, analysis)| match illustrated {
+            true => analysis.illustrated(&path.display().to_string()),
+            false => analysis.chapter(&path.display().to_string()),
+        });
+        chapters.collect()
+    };
+    status.unless(arguments.outputs.write(chapters) && delivered)
 }
 
 /// What a trace's analysis does to the status. A suspicion is no race.
@@ -151,12 +174,12 @@ fn verdict(arguments: &Arguments, analysis: &Analysis) -> Status {
     Status::found(analysis.reports.iter().any(fails)).unless(!failed)
 }
 
-fn text(reports: &[AnalyzeReport], path: &Path, arguments: &Arguments) -> String {
+fn text(analysis: &Analysis, path: &Path, arguments: &Arguments) -> String {
     let path = path.display().to_string();
-    match reports {
+    match &analysis.reports[..] {
         [] => String::new(),
-        [report] => report.text(&path, arguments.max_shown),
-        _ => Comparison::new(reports).text(&path),
+        [report] => report.text(&path, &analysis.sources, arguments.max_shown),
+        reports => Comparison::new(reports).text(&path),
     }
 }
 

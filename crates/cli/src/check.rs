@@ -18,6 +18,7 @@ use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
 use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain, complain_of};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
 
@@ -81,10 +82,6 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = picture)]
     graph: Option<PathBuf>,
 
-    /// How many races are shown in full
-    #[arg(long, value_name = "N", default_value_t = deadheat::report::MAX_SHOWN)]
-    max_shown: usize,
-
     /// What makes the exit status 1
     #[arg(
         long,
@@ -94,11 +91,18 @@ pub struct Arguments {
     )]
     fail_on: Vec<FailOn>,
 
+    /// How many findings of a kind are shown in full
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    max_shown: usize,
+
     #[command(flatten)]
     limits: SearchLimits,
 
     #[command(flatten)]
     delivery: Delivery,
+
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 fn help() -> String {
@@ -153,21 +157,30 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
         complain_of(contradiction);
         return Status::Bad;
     }
+    let filter = match arguments.outputs.filter() {
+        Ok(filter) => filter,
+        Err(failure) => {
+            complain_of(failure);
+            return Status::Bad;
+        }
+    };
     let mut status = Status::Clean;
     let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
     for path in &arguments.files {
         let stop = stop_token(arguments);
         match checked(arguments, path, stop) {
-            Ok(checked) => {
+            Ok(mut checked) => {
+                checked.report.filter(&filter);
                 status = status.max(verdict(arguments, &checked.report));
-                status = status.unless(side_outputs(arguments, &checked));
                 let explained = arguments.explain.then(|| {
                     let progress = Progress::new();
                     checked.explain(stop, &|step| progress.show(step))
                 });
                 let explained = explained.transpose().map_err(|error| of(path, error));
                 status = status.unless(explained.is_ok());
-                let explained = explained.map_err(complain_of).ok().flatten();
+                let mut explained = explained.map_err(complain_of).ok().flatten();
+                let reports = explained.iter_mut();
+                reports.for_each(|explained| explained.report.filter(&filter));
                 all.push((checked, explained));
             }
             Err(failure) => {
@@ -182,7 +195,20 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     });
     let reports: Vec<WithExplanation> = reports.collect();
     let text = || all.iter().map(|one| text(one, arguments)).collect();
-    status.unless(arguments.delivery.deliver(quiet, &reports, text))
+    let delivery = &arguments.delivery;
+    let delivered = delivery.deliver(quiet, "check", &reports, text);
+    let chapters = |illustrated| {
+        let all = all.iter();
+        all.map(|(checked, _)| match illustrated {
+            true => checked.illustrated(),
+            false => checked.chapter(),
+        })
+        .collect()
+    };
+    let written = arguments.outputs.write(chapters);
+    let mut beside = all.iter();
+    let beside = beside.all(|(checked, _)| side_outputs(arguments, checked));
+    status.unless(delivered && written && beside)
 }
 
 /// How long --all-orders searches unless told otherwise.
@@ -208,9 +234,8 @@ struct WithExplanation<'r> {
 
 fn text((checked, explained): &(Checked, Option<Explained>), arguments: &Arguments) -> String {
     let explanation = explained.as_ref().map(|explained| {
-        let text = explained
-            .report
-            .text(&checked.report.program, DEFAULT_SHOWN);
+        let (report, sources) = (&explained.report, &explained.sources);
+        let text = report.text(&checked.report.program, sources, DEFAULT_SHOWN);
         format!("\n{text}")
     });
     checked.text(arguments.max_shown) + &explanation.unwrap_or_default()

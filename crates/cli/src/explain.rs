@@ -8,6 +8,7 @@ use deadheat::{ExplainError, ExplainOptions, Explained};
 use crate::files::{of, of_event, of_trace, open_trace, write};
 use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain_of, warn_of};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::Status;
 
@@ -49,6 +50,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     delivery: Delivery,
+
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// How many races that are not first are shown unless told otherwise.
@@ -62,18 +66,30 @@ Examples:
 
 /// Explains a trace; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Status {
-    let explained = match explain(arguments, quiet) {
+    let filtered = arguments.outputs.filter().and_then(|filter| {
+        let mut explained = explain(arguments, quiet)?;
+        explained.report.filter(&filter);
+        Ok(explained)
+    });
+    let explained = match filtered {
         Ok(explained) => explained,
         Err(failure) => {
             complain_of(failure);
             return Status::Bad;
         }
     };
-    let drawn = draw(arguments, &explained).map_err(complain_of).is_ok();
     let report = &explained.report;
-    let text = || report.text(&arguments.trace.display().to_string(), arguments.max_shown);
-    let delivered = arguments.delivery.deliver(quiet, &[report], text);
-    Status::found(report.has_race()).unless(delivered && drawn)
+    let name = arguments.trace.display().to_string();
+    let text = || report.text(&name, &explained.sources, arguments.max_shown);
+    let delivered = arguments
+        .delivery
+        .deliver(quiet, "explain", &[report], text);
+    let written = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![explained.illustrated(&name)],
+        false => vec![explained.chapter(&name)],
+    });
+    let drawn = draw(arguments, &explained).map_err(complain_of).is_ok();
+    Status::found(report.has_race()).unless(delivered && written && drawn)
 }
 
 fn explain(arguments: &Arguments, quiet: bool) -> Result<Explained, String> {

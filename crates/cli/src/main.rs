@@ -10,6 +10,7 @@ mod interrupt;
 mod manual;
 mod memory;
 mod output;
+mod outputs;
 mod progress;
 mod record;
 mod run;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     memory::no_crash_without_memory();
     let arguments = Arguments::parse();
     arguments.color.apply();
+    output::fit_terminal();
     let quiet = arguments.quiet;
     let status = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),

@@ -31,6 +31,23 @@ impl Color {
     }
 }
 
+/// Makes excerpts of sources as wide as the terminal.
+pub fn fit_terminal() {
+    if let Some((terminal_size::Width(columns), _)) = terminal_size::terminal_size() {
+        deadheat::report::set_width(columns.into());
+    }
+}
+
+/// A result as JSON, with what it is.
+#[derive(Serialize)]
+struct Envelope<'r, T> {
+    /// The version of `docs/report.schema.json` that it follows.
+    schema: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    report: &'r T,
+}
+
 /// Where a result goes.
 #[derive(Args)]
 pub struct Delivery {
@@ -46,11 +63,12 @@ impl Delivery {
     pub fn deliver<T: Serialize>(
         &self,
         quiet: bool,
+        command: &'static str,
         results: &[T],
         text: impl FnOnce() -> String,
     ) -> bool {
         match &self.json {
-            Some(Some(path)) => match write_with(path, |file| write_json(file, results)) {
+            Some(Some(path)) => match write_with(path, |file| write_json(file, command, results)) {
                 Ok(()) => true,
                 Err(error) => {
                     // The verdict is not lost with the file.
@@ -60,7 +78,7 @@ impl Delivery {
                 }
             },
             Some(None) => print_with(BufWriter::new(std::io::stdout().lock()), |stdout| {
-                write_json(stdout, results)
+                write_json(stdout, command, results)
             }),
             None => quiet || print(&text()),
         }
@@ -75,10 +93,20 @@ fn print(text: &str) -> bool {
     })
 }
 
-/// Writes JSON, one value a line.
-pub fn write_json(mut to: impl Write, values: &[impl Serialize]) -> std::io::Result<()> {
-    for value in values {
-        serde_json::to_writer(&mut to, value)?;
+/// Writes a command's reports as JSON, one a line.
+pub fn write_json(
+    mut to: impl Write,
+    command: &'static str,
+    reports: &[impl Serialize],
+) -> std::io::Result<()> {
+    for report in reports {
+        let schema = deadheat::report::SCHEMA;
+        let envelope = Envelope {
+            schema,
+            command,
+            report,
+        };
+        serde_json::to_writer(&mut to, &envelope)?;
         to.write_all(b"\n")?;
     }
     Ok(())

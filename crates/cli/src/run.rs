@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use clap::Args;
 use deadheat::RunOptions;
+use deadheat::report::Filter;
 use serde::Serialize;
 
 use crate::files::write_with;
 use crate::interrupt;
 use crate::output::{complain, complain_of, warn_of, write_json};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and report its races
@@ -32,10 +34,6 @@ pub struct Arguments {
     /// Write the report as JSON to FILE
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-
-    /// Leave out races that FILE names; ThreadSanitizer's format works, too
-    #[arg(long, value_name = "FILE")]
-    suppress: Vec<PathBuf>,
 
     /// The exit status if there was a race; 0 keeps the program's own
     #[arg(long, value_name = "STATUS", default_value_t = 66)]
@@ -61,6 +59,9 @@ pub struct Arguments {
     /// End the program after so many seconds, by SIGTERM
     #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
     timeout: Option<Duration>,
+
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 const EXAMPLES: &str = "\
@@ -79,26 +80,37 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     let options = RunOptions {
         program: command.next().unwrap_or_default(),
         arguments: command.collect(),
-        suppress: arguments.suppress.clone(),
+        suppress: arguments.outputs.suppress.clone(),
         live: arguments.live && !quiet,
     };
+    let filter = arguments.outputs.baseline()?;
     if arguments.predict {
-        return predict(arguments, &options, quiet);
+        return predict(arguments, &options, &filter, quiet);
     }
-    let ran = deadheat::run(&options, &mut complain).map_err(|error| error.to_string())?;
+    let ran = deadheat::run(&options, &filter, &mut complain).map_err(|error| error.to_string())?;
     let Some(report) = &ran.report else {
         return Ok(nothing_checked(&options, ran.status(), ""));
     };
     let text = || ran.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
+    let _ = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![ran.illustrated()],
+        false => vec![ran.chapter()],
+    });
     Ok(arguments.status(ran.has_race(), ran.status()))
 }
 
 /// Records the program, tells what happened and what could have; gives the status.
-fn predict(arguments: &Arguments, options: &RunOptions, quiet: bool) -> Result<u8, String> {
+fn predict(
+    arguments: &Arguments,
+    options: &RunOptions,
+    filter: &Filter,
+    quiet: bool,
+) -> Result<u8, String> {
     let progress = Progress::new();
     let watch = |step| progress.show(step);
-    let prediction = deadheat::predict(options, arguments.limit, interrupt::token, &watch);
+    let limit = arguments.limit;
+    let prediction = deadheat::predict(options, filter, limit, interrupt::token, &watch);
     drop(progress);
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.complaints.iter().for_each(complain_of);
@@ -111,6 +123,10 @@ fn predict(arguments: &Arguments, options: &RunOptions, quiet: bool) -> Result<u
     };
     let text = || prediction.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
+    let _ = arguments.outputs.write(|illustrated| match illustrated {
+        true => vec![prediction.illustrated()],
+        false => vec![prediction.chapter()],
+    });
     Ok(arguments.status(prediction.has_race(), prediction.status()))
 }
 
@@ -135,7 +151,7 @@ fn nothing_checked(options: &RunOptions, status: u8, or: &str) -> u8 {
 
 fn deliver(arguments: &Arguments, report: &impl Serialize, quiet: bool, text: impl Fn() -> String) {
     if let Some(path) = &arguments.json
-        && let Err(error) = write_with(path, |file| write_json(file, &[report]))
+        && let Err(error) = write_with(path, |file| write_json(file, "run", &[report]))
     {
         // The report is not lost with the file.
         complain_of(error);

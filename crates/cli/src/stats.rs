@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
         let texts: Vec<String> = reports.iter().map(StatsReport::text).collect();
         texts.join("\n")
     };
-    status.unless(arguments.delivery.deliver(quiet, &reports, text))
+    status.unless(arguments.delivery.deliver(quiet, "stats", &reports, text))
 }
 
 fn stats(arguments: &Arguments, path: &Path, quiet: bool) -> Result<StatsReport, String> {

@@ -59,6 +59,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         VerifyError::Report(_) => of(&arguments.report, error),
     })?;
     let text = || report.text(&arguments.report.display().to_string());
-    let delivered = arguments.delivery.deliver(quiet, &[&report], text);
+    let delivered = arguments
+        .delivery
+        .deliver(quiet, "verify", &[&report], text);
     Ok(Status::found(!report.all_verified).unless(delivered))
 }

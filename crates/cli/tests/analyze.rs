@@ -142,7 +142,7 @@ fn the_json_is_the_documented_object() {
     let mut race = races[0].clone();
     let witness = race.as_object_mut().unwrap().remove("witness").unwrap();
     let expected = json!({
-        "kind": "write-write", "variable": "x", "count": 1,
+        "fingerprint": "f3df1a5ea94055ea", "kind": "write-write", "variable": "x", "count": 1,
         "first": {"event": 2, "thread": "T1", "loc": "2"},
         "second": {"event": 14, "thread": "T3", "loc": "14"},
         "verified": true
@@ -181,7 +181,7 @@ fn a_race_is_shown_with_the_end_of_its_witness() {
     let output = deadheat(&["analyze", FIGURE_1A]);
     let text = stdout(&output);
     let expected = "\
-race 1: write-read on x
+race 1: T1 can write `x` while T2 reads it
   T1 writes at 2   (event 2)
   T2 reads at 7    (event 7)
   shown by a reordering of 6 events (verified):
@@ -249,7 +249,9 @@ fn a_long_witness_is_cut_and_many_threads_are_listed() {
     text += "T9|r(c8)|4\nT9|w(z)|5\nT8|w(z)|6\n";
     let trace = trace_of(&path, "many.std", &text);
     let output = stdout(&deadheat(&["analyze", "--max-shown", "1000", &trace]));
-    let (_, block) = output.split_once("write-write on z\n").unwrap();
+    let (_, block) = output
+        .split_once("T8 and T9 can write `z` at the same time\n")
+        .unwrap();
     let (block, _) = block.split_once("\n\n").unwrap();
     let listed = "      … (6 events before these)\n      T3  w(c3)\n      T4  r(c3)\n";
     assert!(block.contains(listed), "{block}");

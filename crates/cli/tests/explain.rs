@@ -31,7 +31,7 @@ fn what_to_fix_first_comes_first() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text.starts_with("Fix first:\n  1. write-read on s (feasible)"),
+        text.starts_with("Fix first:\n  1. T2 can write `s` while T1 reads it (feasible)\n"),
         "{text}"
     );
     assert!(

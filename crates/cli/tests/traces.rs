@@ -148,6 +148,8 @@ fn stats_tell_what_is_in_a_trace() {
     assert_eq!(
         of_std,
         json!({
+            "schema": 1,
+            "command": "stats",
             "events": 13,
             "kinds": {"acq": 3, "rel": 2, "r": 2, "w": 3, "fork": 1, "join": 1, "req": 1},
             "threads": [

@@ -8,10 +8,12 @@ use deadheat_explain::{Judgement, NotATrace, Witnesses};
 use deadheat_model::{EventNumber, Execution, StopReason, StopToken};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
-use deadheat_report::{AboutTrace, AnalyzeReport, Spelling};
+use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Sources, Spelling};
 use deadheat_trace::{Format, Source, TraceError};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::illustration::{Scene, illustrate};
 use crate::reading::read;
 use crate::{Step, Watch};
 
@@ -40,6 +42,9 @@ pub struct Analysis {
     pub refused: Vec<String>,
     /// What was left out of the trace, if something was: to be told.
     pub repair: Option<String>,
+    /// The files that the trace's places are in.
+    pub sources: Sources,
+    execution: Option<Arc<Execution>>,
 }
 
 /// Why a trace could not be judged.
@@ -70,6 +75,47 @@ impl AnalyzeError {
             AnalyzeError::Unchecked(refused) => Some(refused.event),
             _ => None,
         }
+    }
+}
+
+impl Analysis {
+    /// Its findings, one for each that several engines have.
+    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+        let entries = self.reports.iter().flat_map(AnalyzeReport::entries);
+        let guarantees = self.reports.iter();
+        let guarantees =
+            guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee));
+        let more = self.reports.iter().filter_map(AnalyzeReport::more);
+        Chapter::new(
+            title.to_string(),
+            entries.collect(),
+            guarantees.chain(more).collect(),
+            &self.sources,
+        )
+    }
+}
+
+impl Analysis {
+    /// The same with what a page shows of each; without, if the trace was not read into memory.
+    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
+        let mut chapter = self.chapter(title);
+        let Some(execution) = &self.execution else {
+            return chapter;
+        };
+        let mut scenes: FxHashMap<String, Scene<'_>> = FxHashMap::default();
+        // A race that has a witness is shown with it.
+        for with_witness in [true, false] {
+            let races = self.reports.iter().flat_map(|report| &report.races);
+            for race in races.filter(|race| race.witness.is_some() == with_witness) {
+                let scene = Scene::of_pair(execution, &race.pair, race.witness.as_ref());
+                if let Some(scene) = scene {
+                    let identity = race.pair.fingerprint.clone();
+                    scenes.entry(identity).or_insert(scene);
+                }
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
     }
 }
 
@@ -157,6 +203,8 @@ fn judge(
         failures: Vec::new(),
         refused: Vec::new(),
         repair: None,
+        sources: Sources::default(),
+        execution: execution.cloned(),
     };
     let mut checker: Option<(Witnesses, Arc<Spelling>)> = None;
     for engine in engines {
@@ -176,6 +224,7 @@ fn judge(
         let mut about = AboutTrace {
             names: survey.names,
             events: survey.count,
+            sources: &analysis.sources,
             spelling: None,
         };
         let judgement = match execution.filter(|_| engine.worth.is_shown()) {

@@ -13,12 +13,17 @@ use deadheat_lang::{
 use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition, StopToken};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
-use deadheat_report::{CheckReport, Renderer};
+use deadheat_report::{Chapter, CheckReport, Renderer, Sources, race_identity};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::drawing::{PictureFormat, draw};
 use crate::explain::{ExplainError, ExplainOptions, Explained, explain_execution};
+use crate::illustration::{Scene, illustrate};
 use crate::{Step, Watch};
+
+/// How many schedules are run again for a page.
+const MAX_REPLAYS: usize = 200;
 
 /// What is asked of a check.
 #[derive(Clone, Debug)]
@@ -102,6 +107,8 @@ pub enum CheckError {
 pub struct Checked {
     /// What was found.
     pub report: CheckReport,
+    /// The program's text.
+    pub sources: Sources,
     path: String,
     source: String,
     program: Program,
@@ -112,11 +119,57 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The report as text, with the source shown, and `most` races in full. Styled: whoever prints it strips the
-    /// colours where they do not belong.
+    /// The report as text, `most` findings of a kind with the source shown. Styled: whoever prints it strips the colours where
+    /// they do not belong.
     pub fn text(&self, most: usize) -> String {
-        let renderer = Renderer::new(&self.path, &self.source).showing(most);
-        renderer.check(&self.report)
+        Renderer::new(&self.path, &self.source).check(&self.report, most)
+    }
+
+    /// Its findings.
+    pub fn chapter(&self) -> Chapter<'_> {
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
+        let entries = self.report.entries();
+        Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each: the run for its races, the schedule that shows them for others.
+    pub fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let replays = self.replays();
+        let own = std::iter::once((&self.run.execution, &self.findings));
+        let others = replays.iter().map(|(execution, found)| (execution, found));
+        let mut scenes = FxHashMap::default();
+        for (execution, findings) in own.chain(others) {
+            for finding in &findings.races {
+                let identity = race_identity(&finding.race, &execution.names, &self.sources);
+                let scene = Scene::new(execution, finding.race);
+                scenes.entry(identity).or_insert(scene);
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
+    }
+
+    /// The schedules that show races of other schedules, run again.
+    fn replays(&self) -> Vec<(Execution, Findings)> {
+        let explored = self.report.explored.iter();
+        let explored = explored.flat_map(|explored| &explored.races);
+        let explored = explored.map(|race| &race.schedule);
+        let ordered = self.report.races.iter();
+        let ordered = ordered.filter_map(|race| race.schedule.as_ref());
+        let schedules = ordered.chain(explored).filter(|lines| !lines.is_empty());
+        let Ok(program) = Program::parse(&self.source) else {
+            return Vec::new();
+        };
+        let replay = |lines: &Vec<String>| {
+            let schedule = lines.join("\n").parse().ok()?;
+            let mut execution = program.follow(&schedule).ok()?.execution;
+            name_places(&self.path, &mut execution);
+            let findings = hb::ENGINE.check(&execution).ok()?;
+            Some((execution, findings))
+        };
+        schedules.take(MAX_REPLAYS).filter_map(replay).collect()
     }
 
     /// A schedule that shows the first finding, for `--schedule trace:FILE`: the run's own, unless only another one
@@ -140,7 +193,8 @@ impl Checked {
             stop,
             ..ExplainOptions::default()
         };
-        explain_execution(execution, &options, watch)
+        let sources = Sources::with(&self.path, &self.source);
+        explain_execution(execution, sources, &options, watch)
     }
 
     /// The picture of the computation graph under the same schedule, its races marked, as a file of this name
@@ -204,7 +258,7 @@ pub fn check(
         true => searches.filter_map(first_finding).next(),
         false => None,
     };
-    let report = CheckReport::new(
+    let mut report = CheckReport::new(
         path,
         constructs,
         &run,
@@ -213,8 +267,11 @@ pub fn check(
         orders,
         exploration,
     );
+    let sources = Sources::with(path, source);
+    report.identify(&sources);
     Ok(Checked {
         report,
+        sources,
         path: path.to_string(),
         source: source.to_string(),
         program,

@@ -7,11 +7,12 @@ use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witness
 use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
-use deadheat_report::{ExplainReport, RacePicture, Spelling};
+use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
 use deadheat_trace::{Source, TraceError};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::illustration::{Scene, illustrate};
 use crate::reading::{Reading, read};
 use crate::{Step, Watch};
 
@@ -70,12 +71,37 @@ pub struct Explained {
     pub report: ExplainReport,
     /// What was left out of the trace, if something was: to be told.
     pub repair: Option<String>,
+    /// The files that it is about.
+    pub sources: Sources,
     execution: Arc<Execution>,
     /// The report's races.
     races: Vec<Race>,
 }
 
 impl Explained {
+    /// Its findings.
+    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
+        let entries = self.report.entries();
+        Chapter::new(title.to_string(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
+        let mut chapter = self.chapter(title);
+        let mut scenes = FxHashMap::default();
+        for race in &self.report.races {
+            let scene = Scene::of_pair(&self.execution, &race.pair, race.witness.as_ref());
+            if let Some(scene) = scene {
+                let identity = race.pair.fingerprint.clone();
+                scenes.entry(identity).or_insert(scene);
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
+    }
+
     /// The picture in SVG of what came before a race of the report, by its id; nothing if it has no such
     /// race.
     pub fn picture(&self, title: &str, id: usize) -> Result<Option<String>, Malformed> {
@@ -93,7 +119,8 @@ pub fn explain(
 ) -> Result<Explained, ExplainError> {
     let reading = read(source, options.repair, options.stop, watch)?;
     let Reading { execution, repair } = reading.map_err(ExplainError::Stopped)?;
-    let mut explained = explain_execution(Arc::new(execution), options, watch)?;
+    let execution = Arc::new(execution);
+    let mut explained = explain_execution(execution, Sources::default(), options, watch)?;
     if let Some(repair) = repair {
         explained.report.guarantee += &format!("; {repair}");
         explained.repair = Some(repair);
@@ -101,9 +128,10 @@ pub fn explain(
     Ok(explained)
 }
 
-/// Explains the races of an execution.
+/// Explains the races of an execution whose places are in these files.
 pub fn explain_execution(
     execution: Arc<Execution>,
+    sources: Sources,
     options: &ExplainOptions,
     watch: Watch,
 ) -> Result<Explained, ExplainError> {
@@ -130,10 +158,11 @@ pub fn explain_execution(
             GeneralRaces::default()
         }
     };
-    let report = report(&execution, &explanation, predicted, &general);
+    let report = report(&execution, &explanation, predicted, &general, &sources);
     Ok(Explained {
         report,
         repair: None,
+        sources,
         execution,
         races,
     })
@@ -144,6 +173,7 @@ fn report(
     explanation: &Explanation,
     predicted: Vec<Shown>,
     general: &GeneralRaces,
+    sources: &Sources,
 ) -> ExplainReport {
     let spelling = (!predicted.is_empty()).then(|| Arc::new(Spelling::new(execution.clone())));
     ExplainReport::new(
@@ -151,6 +181,7 @@ fn report(
         explanation,
         predicted,
         general,
+        sources,
         spelling.as_ref(),
     )
 }

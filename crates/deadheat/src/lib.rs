@@ -34,6 +34,7 @@ mod choices;
 mod drawing;
 mod engines;
 mod explain;
+mod illustration;
 mod predict;
 mod reading;
 mod record;

@@ -4,9 +4,12 @@ use deadheat_model::StopToken;
 use deadheat_native::{NativeRace, Suppressions, Survey};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, m2};
-use deadheat_report::{AnalyzeReport, Excerpts, PredictReport, PredictedRace, native_race};
+use deadheat_report::{
+    AnalyzeReport, Chapter, Excerpts, Filter, Graph, PredictReport, PredictedRace, Room, Sources,
+    Story, identity, native_entries, native_race, predicted_entries,
+};
 use deadheat_trace::TraceError;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::{
@@ -41,6 +44,9 @@ pub struct Prediction {
     recording: Recording,
     happened: Survey,
     predicted: Vec<PredictedRace>,
+    program: String,
+    /// The files that it is about.
+    pub sources: Sources,
     /// What was found; nothing if the program was not built to be recorded.
     pub report: Option<PredictReport>,
     /// What the checker refused, and recordings that are not whole: to be told.
@@ -58,12 +64,43 @@ impl Prediction {
         !self.happened.races.is_empty() || !self.predicted.is_empty()
     }
 
+    /// Its findings.
+    pub fn chapter(&self) -> Chapter<'_> {
+        let mut entries = native_entries(&self.happened.races, "hb", &self.sources);
+        entries.extend(predicted_entries(&self.predicted, &self.sources));
+        let report = self.report.as_ref();
+        let guarantee = report.map(|report| report.guarantee().to_string());
+        let guarantees = guarantee.into_iter().collect();
+        Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let name = |race| identity(race, &self.sources);
+        let happened = self.happened.races.iter();
+        let happened: FxHashMap<String, &NativeRace> =
+            happened.map(|race| (name(race), race)).collect();
+        let predicted = self.predicted.iter();
+        let predicted: FxHashMap<String, &PredictedRace> =
+            predicted.map(|found| (name(&found.race), found)).collect();
+        let mut room = Room::default();
+        for entry in &mut chapter.entries {
+            let race = happened.get(&entry.fingerprint);
+            entry.graph = race.map(|race| Graph::of_program(race));
+            if let Some(found) = predicted.get(&entry.fingerprint) {
+                entry.story = Story::of_witness(&found.witness, &mut room);
+            }
+        }
+        chapter
+    }
+
     /// The report as text: `most` races of each kind in full.
     pub fn text(&self, most: usize) -> String {
         let Some(report) = &self.report else {
             return String::new();
         };
-        Excerpts::default().prediction(&self.happened, &self.predicted, report, most)
+        Excerpts::new(&self.sources).prediction(&self.happened, &self.predicted, report, most)
     }
 }
 
@@ -71,6 +108,7 @@ impl Prediction {
 /// Signals belong to the program while it runs; `stop` is asked for when it has ended.
 pub fn predict(
     options: &RunOptions,
+    filter: &Filter,
     limit: u64,
     stop: impl FnOnce() -> StopToken,
     watch: Watch,
@@ -91,10 +129,13 @@ pub fn predict(
         recording,
         happened: Survey::default(),
         predicted: Vec::new(),
+        program: options.program.to_string_lossy().into_owned(),
+        sources: Sources::default(),
         report: None,
         complaints: Vec::new(),
     };
     let mut judged: Vec<Result<AnalyzeReport, String>> = Vec::new();
+    let mut left_out = filter.start();
     for (path, recorded) in &prediction.recording.traces {
         prediction.happened.processes += 1;
         prediction.happened.threads += recorded.threads;
@@ -133,6 +174,10 @@ pub fn predict(
                 if known.contains(&found.pair.places) || covers(&race, found.pair.places) {
                     continue;
                 }
+                if filter.knows(&identity(&race, &prediction.sources), &mut left_out) {
+                    known.insert(found.pair.places);
+                    continue;
+                }
                 match &found.witness {
                     Some(witness) if predicts => prediction.predicted.push(PredictedRace {
                         race,
@@ -155,11 +200,13 @@ pub fn predict(
             .map(|failure| Err(failure.to_string()));
         judged.extend(mine);
     }
+    prediction.happened.in_baseline = left_out.known;
     if !prediction.recording.traces.is_empty() {
         let judged: Result<Vec<AnalyzeReport>, String> = judged.into_iter().collect();
         let judged = judged.as_deref().map_err(String::clone);
         let (happened, predicted) = (&prediction.happened, &prediction.predicted);
-        prediction.report = Some(PredictReport::new(happened, predicted, judged));
+        let sources = &prediction.sources;
+        prediction.report = Some(PredictReport::new(happened, predicted, sources, judged));
     }
     Ok(prediction)
 }

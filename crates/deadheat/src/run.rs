@@ -6,10 +6,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, Outcome, Process, SuppressionError, Suppressions,
-    Survey, findings_files, launch,
+    Findings, FindingsError, Launch, LaunchError, NativeRace, Outcome, Process, SuppressionError,
+    Suppressions, Survey, findings_files, launch,
 };
-use deadheat_report::{Excerpts, RunReport};
+use deadheat_report::{
+    Chapter, Excerpts, Filter, Graph, RunReport, Sources, identity, leave_out_known, native_entries,
+};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 /// What is to be run, and how.
@@ -44,6 +47,9 @@ pub struct Ran {
     /// How it ended.
     outcome: Outcome,
     survey: Survey,
+    program: String,
+    /// The files that it is about.
+    pub sources: Sources,
     /// What was found; nothing if the program was not built to be checked.
     pub report: Option<RunReport>,
     /// How many races were shown while it ran.
@@ -61,9 +67,32 @@ impl Ran {
         !self.survey.races.is_empty()
     }
 
+    /// Its findings.
+    pub fn chapter(&self) -> Chapter<'_> {
+        let report = self.report.as_ref();
+        let engine = report.map_or("", |report| report.engine);
+        let entries = native_entries(&self.survey.races, engine, &self.sources);
+        let guarantee = report.map(|report| report.guarantee.clone());
+        let guarantees = guarantee.into_iter().collect();
+        Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The same with what a page shows of each.
+    pub fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let races = self.survey.races.iter();
+        let races = races.map(|race| (identity(race, &self.sources), race));
+        let races: FxHashMap<String, &NativeRace> = races.collect();
+        for entry in &mut chapter.entries {
+            let race = races.get(&entry.fingerprint);
+            entry.graph = race.map(|race| Graph::of_program(race));
+        }
+        chapter
+    }
+
     /// The report as text: `most` races in full, those that were not shown while the program ran.
     pub fn text(&self, most: usize) -> String {
-        let mut excerpts = Excerpts::default();
+        let excerpts = Excerpts::new(&self.sources);
         let report = self.report.as_ref();
         report.map_or(String::new(), |report| {
             excerpts.text(&self.survey, report, self.shown, most)
@@ -73,7 +102,11 @@ impl Ran {
 
 /// Runs a program built by `deadheat cc` or `deadheat c++`; `show` gets races as they are found, if that
 /// is asked for.
-pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunError> {
+pub fn run(
+    options: &RunOptions,
+    filter: &Filter,
+    show: &mut dyn FnMut(&str),
+) -> Result<Ran, RunError> {
     let mut suppressions = Suppressions::default();
     for file in &options.suppress {
         suppressions.read(file)?;
@@ -85,7 +118,7 @@ pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunE
         room: None,
     };
     let mut live = Live::default();
-    let mut meanwhile = |path: &Path| live.show_new(path, &suppressions, show);
+    let mut meanwhile = |path: &Path| live.show_new(path, &suppressions, filter, show);
     let outcome = match options.live {
         true => launch(&what, Some(&mut meanwhile))?,
         false => launch(&what, None)?,
@@ -93,13 +126,16 @@ pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunE
     let mut ran = Ran {
         outcome,
         survey: Survey::default(),
+        program: options.program.to_string_lossy().into_owned(),
+        sources: live.sources,
         report: None,
         shown: live.shown,
     };
     if !ran.outcome.files.is_empty() {
         let findings = Findings::read(&ran.outcome.files)?;
         ran.survey = Survey::new(&findings, &suppressions);
-        ran.report = Some(RunReport::new(&ran.survey));
+        leave_out_known(&mut ran.survey, filter, &ran.sources);
+        ran.report = Some(RunReport::new(&ran.survey, &ran.sources));
     }
     Ok(ran)
 }
@@ -109,12 +145,21 @@ pub fn run(options: &RunOptions, show: &mut dyn FnMut(&str)) -> Result<Ran, RunE
 struct Live {
     files: Vec<(PathBuf, u64, Process)>,
     survey: Survey,
-    excerpts: Excerpts,
+    sources: Sources,
+    /// How many races of the survey were looked at.
+    seen: usize,
+    /// How many of them were shown.
     shown: usize,
 }
 
 impl Live {
-    fn show_new(&mut self, path: &Path, suppressions: &Suppressions, show: &mut dyn FnMut(&str)) {
+    fn show_new(
+        &mut self,
+        path: &Path,
+        suppressions: &Suppressions,
+        filter: &Filter,
+        show: &mut dyn FnMut(&str),
+    ) {
         for file in findings_files(path) {
             if !self.files.iter().any(|(known, ..)| *known == file) {
                 self.files.push((file, 0, Process::default()));
@@ -132,9 +177,13 @@ impl Live {
                 self.survey.add(process, before, suppressions);
             }
         }
-        for race in &self.survey.races[self.shown..] {
-            show(&self.excerpts.race(race));
+        let mut known = filter.start();
+        for race in &self.survey.races[self.seen..] {
+            if !filter.knows(&identity(race, &self.sources), &mut known) {
+                show(&Excerpts::new(&self.sources).race(race));
+                self.shown += 1;
+            }
         }
-        self.shown = self.survey.races.len();
+        self.seen = self.survey.races.len();
     }
 }

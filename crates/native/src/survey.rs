@@ -18,6 +18,8 @@ pub struct Survey {
     pub races: Vec<NativeRace>,
     /// How many distinct races were left out because a suppression covers them.
     pub suppressed: u64,
+    /// How many distinct races were left out because a baseline knows them; nothing if there is none.
+    pub in_baseline: Option<u64>,
     /// Races that were only counted.
     pub unreported: u64,
     /// Accesses or threads that were not tracked.

@@ -9,6 +9,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::analyze_guarantee;
+use crate::filter::{Filter, LeftOut};
+use crate::fingerprint::fingerprint;
+use crate::sources::Sources;
 use crate::spelling::Spelling;
 
 /// Up to how many events a witness is spelt out in full.
@@ -45,6 +48,9 @@ pub struct AnalyzeReport {
     pub counts_exact: bool,
     /// How long it took.
     pub seconds: f64,
+    /// What was left out because a baseline or suppressions name it.
+    #[serde(flatten)]
+    pub left_out: LeftOut,
     /// What of the recording is lost, if something is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
@@ -62,6 +68,8 @@ pub struct AnalyzeReport {
 /// Two accesses.
 #[derive(Clone, Serialize)]
 pub struct PairReport {
+    /// Its identity: the same for every engine, and in every format.
+    pub fingerprint: String,
     /// `write-read` and so on: first, then second.
     pub kind: String,
     /// What both touch.
@@ -120,6 +128,8 @@ pub struct AboutTrace<'t> {
     pub names: &'t Names,
     /// How many events it has.
     pub events: u64,
+    /// The files that its places are in.
+    pub sources: &'t Sources,
     /// Spells its witnesses; without it they are left out.
     pub spelling: Option<&'t Arc<Spelling>>,
 }
@@ -130,6 +140,18 @@ impl AnalyzeReport {
         self.complete = false;
         self.guarantee += &format!("; this is about what is left of the recording: {damage}");
         self.damage = Some(damage);
+    }
+
+    /// Leaves out what a baseline knows and what suppressions name.
+    pub fn filter(&mut self, filter: &Filter) {
+        let mut left_out = filter.start();
+        self.races
+            .retain(|race| race.pair.is_kept(filter, &mut left_out));
+        let mut others = filter.start();
+        self.undecided
+            .retain(|pair| pair.is_kept(filter, &mut others));
+        self.guarantee += &left_out.sentence();
+        self.left_out = left_out;
     }
 
     /// Whether what it lists are races, not mere suspicions.
@@ -151,7 +173,7 @@ impl AnalyzeReport {
         let races = races.into_iter().map(|shown| {
             let witness = shown.witness.zip(trace.spelling);
             PredictedReport {
-                pair: pair(&shown.race, trace.names),
+                pair: pair(&shown.race, trace.names, trace.sources),
                 verified: witness.is_some(),
                 witness: witness.map(|(witness, spelling)| {
                     WitnessReport::new(witness, spelling.clone(), &mut room)
@@ -166,13 +188,16 @@ impl AnalyzeReport {
             events: trace.events,
             threads: trace.names.strands.len() as u64,
             races: races.collect(),
-            undecided: undecided.map(|race| pair(race, trace.names)).collect(),
+            undecided: undecided
+                .map(|race| pair(race, trace.names, trace.sources))
+                .collect(),
             complete: rest.exhaustive,
             guarantee: String::new(),
             variables: rest.racy.len() as u64,
             racy_variables: racy_variables.collect(),
             counts_exact: rest.counted,
             seconds,
+            left_out: LeftOut::default(),
             damage: None,
             stopped: rest.stopped.map(|why| why.to_string()),
             worth: engine.worth,
@@ -183,19 +208,36 @@ impl AnalyzeReport {
     }
 }
 
-pub(crate) fn pair(race: &Race, names: &Names) -> PairReport {
+/// The identity of a race: the same whatever engine finds it.
+pub fn race_identity(race: &Race, names: &Names, sources: &Sources) -> String {
+    let variable = names.location(race.location);
+    let places = [&race.first, &race.second].map(|access| names.site(access.site));
+    fingerprint(sources, "race", &variable, &[&places[0], &places[1]])
+}
+
+pub(crate) fn pair(race: &Race, names: &Names, sources: &Sources) -> PairReport {
     let access = |access: &RacingAccess| AccessInTrace {
         event: access.event,
         thread: names.strand(access.strand).into_owned(),
         loc: names.site(access.site).into_owned(),
     };
+    let variable = names.location(race.location).into_owned();
+    let (first, second) = (access(&race.first), access(&race.second));
     PairReport {
+        fingerprint: race_identity(race, names, sources),
         kind: race.kind().to_string(),
-        variable: names.location(race.location).into_owned(),
+        variable,
         count: race.count,
-        first: access(&race.first),
-        second: access(&race.second),
+        first,
+        second,
         places: race.places(),
+    }
+}
+
+impl PairReport {
+    pub(crate) fn is_kept(&self, filter: &Filter, left_out: &mut LeftOut) -> bool {
+        let places = [self.first.loc.as_str(), self.second.loc.as_str()];
+        filter.keeps(&self.fingerprint, &self.variable, places, left_out)
     }
 }
 
@@ -305,6 +347,7 @@ mod tests {
         let about = AboutTrace {
             names: &trace.names,
             events: trace.events.len() as u64,
+            sources: &Sources::default(),
             spelling: None,
         };
         AnalyzeReport::new(engine, about, Judgement::unproven(found), searched, 0.5)
@@ -322,7 +365,7 @@ mod tests {
         let report = of(&m2::ENGINE, &trace, undecided.clone(), false);
         assert!(report.races.is_empty() && !report.complete);
         assert_eq!(
-            report.text("run.std", 20),
+            report.text("run.std", &Sources::default(), 20),
             "\x1b[1;33mundecided\x1b[0m: write-write on x: T1 writes at 7 (event 1), T2 writes at 9 \
              (event 2)\n\n\
              m2: no race, 1 undecided; 2 events, 2 threads, 500.0 ms\n\
@@ -376,7 +419,7 @@ mod tests {
         let trace = trace();
         let text = |all_listed| {
             let races = Findings::listed(vec![race(1), race(2)], all_listed, 2);
-            of(&hb::ENGINE, &trace, races, false).text("run.std", 1)
+            of(&hb::ENGINE, &trace, races, false).text("run.std", &Sources::default(), 1)
         };
         let all = text(true);
         assert!(all.contains("--json lists all\n"), "{all}");
@@ -401,10 +444,10 @@ mod tests {
             ..Findings::listed(vec![race(3)], true, 2)
         };
         let report = of(&hb::ENGINE, &trace, found(true), false);
-        let text = report.text("run.std", 20);
+        let text = report.text("run.std", &Sources::default(), 20);
         assert!(text.contains("\n  3 pairs of events at these places\n"));
         let report = of(&hb::ENGINE, &trace, found(false), false);
-        let text = report.text("run.std", 20);
+        let text = report.text("run.std", &Sources::default(), 20);
         assert!(text.contains("\n  at least 3 pairs of events at these places\n"));
     }
 

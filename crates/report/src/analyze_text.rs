@@ -4,12 +4,16 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use annotate_snippets::{Group, Level};
 use deadheat_model::{EventNumber, Strand};
 use deadheat_offline::Worth;
 
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, PredictedReport, WitnessReport};
+use crate::entries::pair_sentence;
+use crate::excerpt::{self, Mark};
+use crate::sources::Sources;
 use crate::style::{
-    BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, length, padded, time,
+    BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, length, padded, renderer, time,
 };
 
 /// How many events of a witness are shown: its last.
@@ -30,10 +34,10 @@ pub(crate) const MAX_NAME: usize = 100;
 impl AnalyzeReport {
     /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
     /// strips the colours where they do not belong.
-    pub fn text(&self, path: &str, most: usize) -> String {
+    pub fn text(&self, path: &str, sources: &Sources, most: usize) -> String {
         let mut text = String::new();
         for (number, race) in (1..).zip(self.races.iter().take(most)) {
-            text += &self.race(number, race);
+            text += &self.race(number, race, sources);
             text.push('\n');
         }
         let hidden = self.races.len().saturating_sub(most) as u64;
@@ -109,22 +113,20 @@ impl AnalyzeReport {
         found
     }
 
-    fn race(&self, number: usize, race: &PredictedReport) -> String {
+    fn race(&self, number: usize, race: &PredictedReport, sources: &Sources) -> String {
         let pair = &race.pair;
         let what = match self.worth {
             Worth::Suspects => format!("{YELLOW}suspect"),
             _ => format!("{RED}race"),
         };
         let mut text = format!(
-            "{what} {number}{PLAIN}: {BOLD}{} on {}{PLAIN}\n",
-            pair.kind,
-            cut(&pair.variable, MAX_NAME)
+            "{what} {number}{PLAIN}: {BOLD}{}{PLAIN}\n",
+            cut(
+                &pair_sentence(self.worth == Worth::Suspects, pair),
+                2 * MAX_NAME
+            ),
         );
-        let ends = ends(pair);
-        let width = ends.iter().map(|(end, _)| length(end)).max().unwrap_or(0);
-        for (end, event) in &ends {
-            text += &format!("  {}   (event {event})\n", padded(end, width));
-        }
+        text += &shown(pair, sources);
         if let Some(witness) = &race.witness {
             let all = witness.spelling.length(witness.proof());
             text += &format!(
@@ -143,6 +145,33 @@ impl AnalyzeReport {
         }
         text
     }
+}
+
+/// The two accesses in their source; as lines, where that cannot be read.
+pub(crate) fn shown(pair: &PairReport, sources: &Sources) -> String {
+    let (first, second) = pair.kind.split_once('-').unwrap_or_default();
+    let mark = |access: &AccessInTrace, kind: &str| {
+        let label = format!(
+            "{kind} by {} (event {})",
+            cut(&access.thread, MAX_NAME),
+            access.event
+        );
+        Mark::new(sources, &access.loc, &pair.variable, label)
+    };
+    let marks = (mark(&pair.first, first), mark(&pair.second, second));
+    let in_source = [marks.0.is_some(), marks.1.is_some()];
+    let mut text = String::new();
+    let ends = ends(pair);
+    let width = ends.iter().map(|(end, _)| length(end)).max().unwrap_or(0);
+    for ((end, event), _) in ends.iter().zip(in_source).filter(|(_, shown)| !shown) {
+        text += &format!("  {}   (event {event})\n", padded(end, width));
+    }
+    let marks = Mark::pair(marks.0, marks.1);
+    if !marks.is_empty() {
+        let group = excerpt::shown(Group::with_level(Level::ERROR), &marks);
+        text += &(renderer().render(&[group]) + "\n");
+    }
+    text
 }
 
 /// `T1 writes at main.c:7`, and the number of the event.

@@ -12,7 +12,10 @@ use deadheat_model::{
 use deadheat_offline::Engine;
 use serde::Serialize;
 
+use crate::check_findings::Unlisted;
 use crate::check_guarantee;
+use crate::filter::LeftOut;
+use crate::parallel::Starts;
 
 /// How long the name of a task may be before it is shortened.
 const MAX_NAME: usize = 60;
@@ -59,6 +62,12 @@ pub struct CheckReport {
     pub explored: Option<ExploredReport>,
     /// What all this proves.
     pub guarantee: String,
+    /// What was left out because a baseline or suppressions name it.
+    #[serde(flatten)]
+    pub left_out: LeftOut,
+    /// Whether what can go wrong is more than what is listed and what was left out.
+    #[serde(skip)]
+    pub unlisted: Unlisted,
     /// Whether the run alone proves that no schedule has a race.
     #[serde(skip)]
     pub proven_by_run: bool,
@@ -67,6 +76,8 @@ pub struct CheckReport {
 /// A race of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RaceReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What both accesses touch.
     pub location: String,
     /// `write-read` and so on: first, then second.
@@ -77,6 +88,9 @@ pub struct RaceReport {
     pub first: AccessReport,
     /// The other one.
     pub second: AccessReport,
+    /// How the two came to run side by side, in a sentence.
+    #[serde(skip)]
+    pub parallel: Option<String>,
     /// With every order of sections visited: who enters sections, one after the other, up to the
     /// race.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,6 +131,8 @@ pub struct AccessReport {
 /// Who waits for what.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeadlockReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// Who waits.
     pub waiting: Vec<WaitingReport>,
     /// How many more do.
@@ -138,6 +154,8 @@ pub struct WaitingReport {
 /// A run-time error.
 #[derive(Clone, Debug, Serialize)]
 pub struct ErrorReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What went wrong.
     pub message: String,
     /// Where.
@@ -193,6 +211,8 @@ pub struct Shown<T> {
 /// A race that some schedule has.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExploredRaceReport {
+    /// Its identity, the same in every format.
+    pub fingerprint: String,
     /// What both accesses touch.
     pub location: String,
     /// `write-read` and so on: first, then second.
@@ -219,8 +239,11 @@ impl CheckReport {
         let tables = &run.execution.names;
         let races = findings.races.iter().map(|finding| &finding.race);
         let names = StrandNames::of_tables(tables);
+        let starts = Starts::new(&run.execution);
         let races: Vec<RaceReport> = match orders {
-            None => races.map(|race| race_report(race, tables)).collect(),
+            None => races
+                .map(|race| race_report(race, tables, &starts))
+                .collect(),
             Some(orders) => {
                 let names = StrandNames {
                     strands: orders.exploration.strand_names.clone(),
@@ -231,7 +254,7 @@ impl CheckReport {
                 let mut found: Vec<RaceReport> = found.collect();
                 // The run is one of the orders, also of a search that was cut short before it.
                 let known: BTreeSet<String> = found.iter().map(|r| r.location.clone()).collect();
-                let own = races.map(|race| race_report(race, tables));
+                let own = races.map(|race| race_report(race, tables, &starts));
                 found.extend(own.filter(|race| !known.contains(&race.location)));
                 found
             }
@@ -245,6 +268,7 @@ impl CheckReport {
             Ending::StillRunning => {
                 let last = run.execution.events.last();
                 error = Some(ErrorReport {
+                    fingerprint: String::new(),
                     message: "still running when `--max-steps` stopped it".to_string(),
                     position: names.position(last.map_or(Site(0), |event| event.site())),
                     task: names.strand(last.map_or(Strand::MAIN, |event| event.strand())),
@@ -296,8 +320,11 @@ impl CheckReport {
             }),
             explored,
             guarantee: String::new(),
+            left_out: LeftOut::default(),
+            unlisted: Unlisted::default(),
             proven_by_run: false,
         };
+        report.unlisted = Unlisted::new(&report);
         report.proven_by_run = check_guarantee::is_proven_by_run(&report, constructs, run);
         report.guarantee = check_guarantee::sentence(&report, constructs, run);
         report
@@ -306,17 +333,17 @@ impl CheckReport {
     /// Whether the run, some explored schedule or some order of sections ends in a deadlock.
     pub fn has_deadlock(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.deadlock.is_some()
-            || explored.is_some_and(|explored| explored.deadlock_possible)
-            || self.orders.is_some_and(|orders| orders.deadlock_possible)
+        let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some())
+            || self.orders.is_some_and(|orders| orders.deadlock_possible);
+        self.deadlock.is_some() || elsewhere || self.unlisted.deadlock
     }
 
     /// Whether the run, some explored schedule or some order of sections ends with an error.
     pub fn has_error(&self) -> bool {
         let explored = self.explored.as_ref();
-        self.error.is_some()
-            || explored.is_some_and(|explored| explored.error_possible)
-            || self.orders.is_some_and(|orders| orders.error_possible)
+        let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty())
+            || self.orders.is_some_and(|orders| orders.error_possible);
+        self.error.is_some() || elsewhere || self.unlisted.error
     }
 
     /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,
@@ -332,8 +359,9 @@ impl CheckReport {
 
     /// Whether a race was found, in the run or in some other schedule.
     pub fn has_race(&self) -> bool {
-        let elsewhere = self.explored.as_ref().map(|e| e.racy_locations.is_empty());
-        !self.races.is_empty() || elsewhere == Some(false)
+        let explored = self.explored.as_ref();
+        let elsewhere = explored.is_some_and(|explored| !explored.races.is_empty());
+        !self.races.is_empty() || elsewhere || self.unlisted.race
     }
 }
 
@@ -376,6 +404,7 @@ impl<'t> StrandNames<'t> {
             position: self.position(waiting.site),
         });
         DeadlockReport {
+            fingerprint: String::new(),
             waiting: waiting.collect(),
             more,
         }
@@ -407,6 +436,7 @@ impl<'t> StrandNames<'t> {
 
     fn error(&self, error: &RuntimeError) -> ErrorReport {
         ErrorReport {
+            fingerprint: String::new(),
             message: error.kind.to_string(),
             position: self.position(error.site),
             task: self.strand(error.strand),
@@ -424,11 +454,13 @@ impl<'t> StrandNames<'t> {
     ) -> RaceReport {
         let order = race.sections.iter().map(|&strand| self.strand(strand));
         RaceReport {
+            fingerprint: String::new(),
             location: race.location.clone(),
             kind: RaceKind(race.first.kind, race.second.kind).to_string(),
             count: 1,
             first: self.explored_access(&race.first),
             second: self.explored_access(&race.second),
+            parallel: None,
             order: Some(order.collect()),
             schedule: Some(proof.map(|proof| lines(proof.proof())).unwrap_or_default()),
         }
@@ -443,7 +475,7 @@ impl<'t> StrandNames<'t> {
     }
 }
 
-fn race_report(race: &Race, tables: &Names) -> RaceReport {
+fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
     let names = StrandNames::of_tables(tables);
     let access = |access: &RacingAccess| AccessReport {
         position: names.position(access.site),
@@ -451,22 +483,27 @@ fn race_report(race: &Race, tables: &Names) -> RaceReport {
         task: names.strand(access.strand),
     };
     RaceReport {
+        fingerprint: String::new(),
         location: tables.location(race.location).to_string(),
         kind: RaceKind(race.first.kind, race.second.kind).to_string(),
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
+        parallel: starts.story(race, &|strand| names.strand(strand)),
         order: None,
         schedule: None,
     }
 }
 
 /// A strand's name, cut if it is long: a recursion can make names of millions of characters.
-fn short_name(name: &str) -> String {
+pub(crate) fn short_name(name: &str) -> String {
     match name.len() > MAX_NAME {
         true => {
-            let depth = name.matches('/').count();
-            format!("{}… ({depth} deep)", &name[..MAX_NAME])
+            let start: String = name.chars().take(MAX_NAME).collect();
+            match name.matches('/').count() {
+                0 => format!("{start}…"),
+                depth => format!("{start}… ({depth} deep)"),
+            }
         }
         false => name.to_string(),
     }
@@ -489,6 +526,7 @@ fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
         .races
         .iter()
         .map(|(race, proof)| ExploredRaceReport {
+            fingerprint: String::new(),
             location: race.location.clone(),
             kind: RaceKind(race.first.kind, race.second.kind).to_string(),
             first: names.explored_access(&race.first),

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Snippet};
 use deadheat_lang::Diagnostics;
-use deadheat_model::{AccessKind, SourcePosition};
+use deadheat_model::SourcePosition;
 
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
-use crate::style::{counted, grouped};
+use crate::entries::sentence;
+use crate::style::{counted, grouped, renderer};
 
-/// How many races are shown with their source unless told otherwise; the rest are counted.
-pub const MAX_SHOWN: usize = 50;
+/// How many tasks of a deadlock are shown with their source; the rest are counted.
+const MAX_WAITING: usize = 50;
 
 /// A line of more bytes than this is shown in parts.
 const LONG_LINE: usize = 1000;
@@ -21,7 +22,6 @@ pub struct Renderer<'s> {
     path: &'s str,
     source: &'s str,
     long_lines: bool,
-    most: usize,
     renderer: annotate_snippets::Renderer,
 }
 
@@ -32,14 +32,8 @@ impl<'s> Renderer<'s> {
             path,
             source,
             long_lines: source.lines().any(|line| line.len() > LONG_LINE),
-            most: MAX_SHOWN,
-            renderer: annotate_snippets::Renderer::styled(),
+            renderer: renderer(),
         }
-    }
-
-    /// The same, with so many races in full.
-    pub fn showing(self, most: usize) -> Renderer<'s> {
-        Renderer { most, ..self }
     }
 
     /// What is wrong with the program's text.
@@ -71,16 +65,19 @@ impl<'s> Renderer<'s> {
         text
     }
 
-    /// What a check found, the guarantee at the end.
-    pub fn check(&self, report: &CheckReport) -> String {
+    /// What a check found, `most` races and errors in full, the guarantee at the end.
+    pub fn check(&self, report: &CheckReport, most: usize) -> String {
         let mut text = String::new();
-        for race in report.races.iter().take(self.most) {
+        for race in report.races.iter().take(most) {
             let more = match race.count {
                 1 => String::new(),
                 n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
                 n => format!(" (at least {} pairs of accesses)", grouped(n)),
             };
             let mut group = self.race(&race.location, &race.first, &race.second, &more);
+            if let Some(parallel) = &race.parallel {
+                group = group.element(Level::NOTE.message(parallel.as_str()));
+            }
             if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
                 let note = format!("when sections are entered by {}", shortened(order));
                 group = group.element(Level::NOTE.message(note));
@@ -96,11 +93,11 @@ impl<'s> Renderer<'s> {
             let group = self.deadlock("nobody can go on", deadlock);
             self.add(&mut text, group);
         }
-        self.explored(report, &mut text);
-        let hidden = report.races.len().saturating_sub(self.most) as u64;
+        self.explored(report, most, &mut text);
+        let hidden = report.races.len().saturating_sub(most) as u64;
         if hidden > 0 {
             text += &format!(
-                "{} not shown; --json lists all\n",
+                "{} not shown; --max-shown shows more, --json lists all\n",
                 counted(hidden, "more race")
             );
         }
@@ -112,7 +109,7 @@ impl<'s> Renderer<'s> {
     }
 
     /// What only other schedules show.
-    fn explored(&self, report: &CheckReport, text: &mut String) {
+    fn explored(&self, report: &CheckReport, most: usize, text: &mut String) {
         let Some(explored) = &report.explored else {
             return;
         };
@@ -131,15 +128,17 @@ impl<'s> Renderer<'s> {
             .races
             .iter()
             .filter(|race| !shown(&race.first, &race.second, &race.location));
-        let hidden = others.clone().count().saturating_sub(self.most) as u64;
-        for race in others.take(self.most) {
+        let hidden = others.clone().count().saturating_sub(most) as u64;
+        for race in others.take(most) {
             let elsewhere = " (in another schedule)";
             let group = self.race(&race.location, &race.first, &race.second, elsewhere);
             self.add(text, group.elements(schedule_note(&race.schedule)));
         }
         if hidden > 0 {
             let hidden = counted(hidden, "more race");
-            *text += &format!("{hidden} in other schedules not shown; --json has them\n\n");
+            *text += &format!(
+                "{hidden} in other schedules not shown; --max-shown shows more, --json lists all\n\n"
+            );
         }
         if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
             let group = self.deadlock("nobody can go on (in another schedule)", &found.what);
@@ -148,7 +147,7 @@ impl<'s> Renderer<'s> {
         let here = report.error.as_ref().map(|error| error.position);
         let errors = explored.errors.iter();
         let errors = errors.filter(|found| Some(found.what.position) != here);
-        for found in errors.take(self.most) {
+        for found in errors.take(most) {
             let error = &found.what;
             let title = format!("{} (in another schedule)", error.message);
             let group = self.error(title, error);
@@ -163,7 +162,7 @@ impl<'s> Renderer<'s> {
         second: &AccessReport,
         more: &str,
     ) -> Group<'_> {
-        let title = format!("{}{more}", at_the_same_time(location, first, second));
+        let title = format!("{}{more}", sentence(location, first, second));
         let mark = |access: &AccessReport| {
             let label = format!("{} by {}", access.access, access.task);
             self.mark(AnnotationKind::Primary, range(access.position), &label)
@@ -194,13 +193,13 @@ impl<'s> Renderer<'s> {
     }
 
     fn deadlock(&self, title: &'static str, deadlock: &DeadlockReport) -> Group<'_> {
-        let marks = deadlock.waiting.iter().take(self.most).map(|waiting| {
+        let marks = deadlock.waiting.iter().take(MAX_WAITING).map(|waiting| {
             let label = format!("{} waits for {}", waiting.task, waiting.waits_for);
             self.mark(AnnotationKind::Primary, range(waiting.position), &label)
         });
         let title = named("deadlock").primary_title(title);
         let group = self.group(Group::with_title(title), marks);
-        let hidden = deadlock.waiting.len().saturating_sub(self.most) + deadlock.more;
+        let hidden = deadlock.waiting.len().saturating_sub(MAX_WAITING) + deadlock.more;
         match hidden {
             0 => group,
             n => group.element(Level::NOTE.message(format!("{n} more wait, too"))),
@@ -236,31 +235,6 @@ impl<'s> Renderer<'s> {
     }
 }
 
-/// What is wrong, in a sentence.
-fn at_the_same_time(location: &str, first: &AccessReport, second: &AccessReport) -> String {
-    match (first.access, second.access) {
-        (AccessKind::Write, AccessKind::Read) => {
-            format!(
-                "{} can write `{location}` while {} reads it",
-                first.task, second.task
-            )
-        }
-        (AccessKind::Read, AccessKind::Write) => {
-            format!(
-                "{} can write `{location}` while {} reads it",
-                second.task, first.task
-            )
-        }
-        (_, _) => {
-            let (a, b) = match first.task <= second.task {
-                true => (&first.task, &second.task),
-                false => (&second.task, &first.task),
-            };
-            format!("{a} and {b} can write `{location}` at the same time")
-        }
-    }
-}
-
 /// The level of a finding, by what it is called.
 fn named(name: &'static str) -> Level<'static> {
     Level::ERROR.with_name(Some(name))
@@ -282,7 +256,7 @@ fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'stat
 }
 
 /// Turns one after the other, the first few if there are many.
-fn shortened(turns: &[String]) -> String {
+pub(crate) fn shortened(turns: &[String]) -> String {
     const MOST: usize = 12;
     let mut shown: Vec<String> = turns.iter().take(MOST).cloned().collect();
     if turns.len() > MOST {

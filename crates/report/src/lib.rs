@@ -1,4 +1,4 @@
-//! What deadheat says: findings to text and JSON.
+//! What deadheat says: findings to text, JSON, SARIF and a page for browsers.
 //!
 //! [`CheckReport`] is what `deadheat check` knows about a program; it serialises to the command's
 //! JSON. [`Renderer`] turns it, and a program's [`Diagnostics`](deadheat_lang::Diagnostics), into
@@ -7,45 +7,69 @@
 //! several do; [`Spelling`] spells their witnesses, [`VerifyReport`] is what
 //! `deadheat verify` says of them. [`RunReport`] is what `deadheat run` says about a C or C++ program,
 //! [`PredictReport`] what `run --predict` does, [`Excerpts`] shows them in their source.
+//!
+//! Each report gives its findings as [`Entry`]s, of which [`sarif()`] and [`page()`] make files; a [`Filter`] leaves out
+//! what a [`Baseline`] knows.
 
 mod analyze;
 mod analyze_guarantee;
 mod analyze_text;
+mod baseline;
 mod check;
+mod check_findings;
 mod check_guarantee;
 mod check_text;
 mod compare;
 mod drawing;
+mod entries;
+mod entry;
+mod excerpt;
 mod explain;
+mod filter;
+mod fingerprint;
 mod native;
 mod native_text;
 mod openmp;
+mod page;
+mod parallel;
 mod predict;
+mod sarif;
+mod sources;
 mod spelling;
 mod stats;
 mod style;
-
 mod verify;
 
+/// The version of the JSON, and of its schema in `docs/report.schema.json`.
+pub const SCHEMA: u32 = 1;
+
 pub use analyze::{
-    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport, WitnessReport,
+    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport,
+    WitnessReport, race_identity,
 };
+pub use baseline::{Baseline, BaselineError};
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
     OrdersReport, RaceReport, Shown, WaitingReport,
 };
-pub use check_text::{MAX_SHOWN, Renderer};
+pub use check_text::Renderer;
 pub use compare::Comparison;
 pub use drawing::Drawing;
+pub use entries::{native_entries, predicted_entries};
+pub use entry::{Call, Chapter, Entry, Rule, Side, Step};
 pub use explain::{
     ExplainReport, ExplainedReport, GeneralReport, MAX_CHAIN, PartitionReport, RacePicture,
 };
-pub use native::RunReport;
+pub use filter::{Filter, LeftOut};
+pub use native::{RunReport, identity, leave_out_known};
 pub use native_text::Excerpts;
+pub use page::{Graph, Room, Story, page};
 pub use predict::{PredictReport, PredictedRace, native_race};
+pub use sarif::sarif;
+pub use sources::Sources;
 pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
 };
-pub use style::{counted, cut};
+pub use style::{counted, cut, set_width};
 pub use verify::{VerifiedRace, VerifyReport};

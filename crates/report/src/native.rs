@@ -5,6 +5,9 @@ use std::rc::Rc;
 use deadheat_native::{Creation, Frame, HeldLock, NativeAccess, NativeRace, Place, Survey};
 use serde::Serialize;
 
+use crate::filter::Filter;
+use crate::fingerprint::fingerprint;
+use crate::sources::Sources;
 use crate::style::{counted, grouped};
 
 /// The JSON of `deadheat run`.
@@ -15,12 +18,15 @@ pub struct RunReport {
     threads: u64,
     races: Vec<RaceReport>,
     suppressed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<u64>,
     /// What the run proves, in one sentence.
     pub guarantee: String,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RaceReport {
+    fingerprint: String,
     kind: &'static str,
     variable: String,
     count: u64,
@@ -83,15 +89,20 @@ struct CreationReport {
 
 impl RunReport {
     /// What is to be said about a run.
-    pub fn new(survey: &Survey) -> RunReport {
+    pub fn new(survey: &Survey, sources: &Sources) -> RunReport {
         RunReport {
             engine: match survey.openmp {
                 Some(_) => "openmp",
                 None => "fasttrack",
             },
             threads: survey.threads,
-            races: survey.races.iter().map(RaceReport::new).collect(),
+            races: survey
+                .races
+                .iter()
+                .map(|race| RaceReport::new(race, sources))
+                .collect(),
             suppressed: survey.suppressed,
+            known: survey.in_baseline,
             guarantee: guarantee(survey),
         }
     }
@@ -99,7 +110,7 @@ impl RunReport {
 
 impl RaceReport {
     /// What is to be said about one race.
-    pub fn new(race: &NativeRace) -> RaceReport {
+    pub fn new(race: &NativeRace, sources: &Sources) -> RaceReport {
         let allocation = match &race.place {
             Place::Heap {
                 offset,
@@ -115,6 +126,7 @@ impl RaceReport {
             _ => None,
         };
         RaceReport {
+            fingerprint: identity(race, sources),
             kind: race.kind(),
             variable: race.variable.clone(),
             count: race.count,
@@ -125,6 +137,25 @@ impl RaceReport {
             pid: race.pid,
         }
     }
+}
+
+/// Leaves out the races that a baseline knows.
+pub fn leave_out_known(survey: &mut Survey, filter: &Filter, sources: &Sources) {
+    let mut left_out = filter.start();
+    survey
+        .races
+        .retain(|race| !filter.knows(&identity(race, sources), &mut left_out));
+    survey.in_baseline = left_out.known;
+}
+
+/// The identity of a race: the same as that of the race in a recording of the run.
+pub fn identity(race: &NativeRace, sources: &Sources) -> String {
+    let end = |access: &NativeAccess| {
+        let site = access.site();
+        site.map_or_else(String::new, |site| site.location())
+    };
+    let [first, second] = [end(&race.first), end(&race.second)];
+    fingerprint(sources, "race", &race.variable, &[&first, &second])
 }
 
 fn access(access: &NativeAccess) -> AccessReport {
@@ -188,7 +219,8 @@ fn guarantee(survey: &Survey) -> String {
         0 => String::new(),
         n => format!("; {} suppressed", counted(n, "race")),
     };
-    let races = survey.races.len() as u64;
+    let known = survey.in_baseline.unwrap_or(0);
+    let races = survey.races.len() as u64 + known;
     let mut sentence = match (races, &survey.openmp) {
         (0, Some(openmp)) => crate::openmp::guarantee(&format!("{ran}{hidden}"), openmp),
         (0, None) => format!("no race in this run ({ran}{hidden}){MAY_HAVE}"),
@@ -197,6 +229,11 @@ fn guarantee(survey: &Survey) -> String {
             "{} in this run ({ran}{hidden}): nothing orders the two accesses of each",
             counted(races, "race")
         ),
+    };
+    sentence += &match known {
+        0 => String::new(),
+        n if n == races => "; the baseline knows all of them".to_string(),
+        n => format!("; the baseline knows {} of them", grouped(n)),
     };
     if survey.dropped > 0 {
         sentence += &format!(

@@ -1,45 +1,32 @@
 //! Races of C and C++ programs as text, shown in their source.
 
-use std::collections::HashMap;
-use std::ops::Range;
 use std::rc::Rc;
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Group, Level};
 use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
 
+use crate::excerpt::{self, Mark};
 use crate::native::RunReport;
 use crate::openmp;
-use crate::style::{counted, grouped};
-
-/// A source file larger than this is not shown.
-const LARGEST_SOURCE: u64 = 16 << 20;
+use crate::sources::Sources;
+use crate::style::{counted, grouped, renderer};
 
 /// How many calls of a stack are shown.
 const MAX_CALLS: usize = 12;
 
-/// Shows races in the source files they are about, each of which is read once.
-#[derive(Default)]
-pub struct Excerpts {
-    sources: HashMap<String, Option<Rc<str>>>,
+/// Shows races in the source files they are about.
+pub struct Excerpts<'s> {
+    pub(crate) sources: &'s Sources,
 }
 
-/// A piece of a source file to mark.
-struct Mark {
-    path: String,
-    source: Rc<str>,
-    span: Range<usize>,
-    label: String,
-}
+impl<'s> Excerpts<'s> {
+    /// Out of these files.
+    pub fn new(sources: &'s Sources) -> Excerpts<'s> {
+        Excerpts { sources }
+    }
 
-impl Excerpts {
     /// All races from number `from` on, at most `most` of them in full, and what the run proves.
-    pub fn text(
-        &mut self,
-        survey: &Survey,
-        report: &RunReport,
-        from: usize,
-        most: usize,
-    ) -> String {
+    pub fn text(&self, survey: &Survey, report: &RunReport, from: usize, most: usize) -> String {
         let mut text = String::new();
         let new = &survey.races[from.min(survey.races.len())..];
         for race in new.iter().take(most) {
@@ -56,146 +43,35 @@ impl Excerpts {
     }
 
     /// One race.
-    pub fn race(&mut self, race: &NativeRace) -> String {
+    pub fn race(&self, race: &NativeRace) -> String {
         self.shown(race, "race", &[])
     }
 
     /// One race, by the name that such are called, with more to say of it.
-    pub(crate) fn shown(&mut self, race: &NativeRace, called: &str, more: &[String]) -> String {
+    pub(crate) fn shown(&self, race: &NativeRace, called: &str, more: &[String]) -> String {
         let marks = self.marks(race);
         let title = Level::ERROR
             .with_name(Some(called))
             .primary_title(title(race));
-        let mut group = Group::with_title(title);
-        for marks in by_file(&marks) {
-            let snippet = Snippet::source(&*marks[0].source).path(marks[0].path.as_str());
-            let annotations = marks.iter().map(|mark| annotation(mark));
-            group = group.element(snippet.annotations(annotations));
-        }
+        let mut group = excerpt::shown(Group::with_title(title), &marks);
         let notes = notes(race, marks.len());
         for note in notes.iter().chain(more) {
             group = group.element(Level::NOTE.message(note.as_str()));
         }
-        Renderer::styled().render(&[group]) + "\n\n"
+        renderer().render(&[group]) + "\n\n"
     }
 
-    /// Where the two accesses stand in files that can be read: two marks, or one if they share a line, or fewer.
-    fn marks(&mut self, race: &NativeRace) -> Vec<Mark> {
-        let first = self.mark(race, &race.first);
-        let second = self.mark(race, &race.second);
-        match (first, second) {
-            (Some(mut first), Some(second))
-                if first.path == second.path && first.span == second.span =>
-            {
-                if first.label != second.label {
-                    first.label = format!("{}, {}", first.label, second.label);
-                }
-                vec![first]
-            }
-            (first, second) => first.into_iter().chain(second).collect(),
-        }
-    }
-
-    fn mark(&mut self, race: &NativeRace, access: &NativeAccess) -> Option<Mark> {
-        let site = access.site()?;
-        let path = site.file.clone()?;
-        let source = self.source(&path)?;
-        let span = span(
-            &source,
-            site.line?,
-            site.column,
-            race.variable.split('+').next().unwrap_or_default(),
-        )?;
-        Some(Mark {
-            path,
-            source,
-            span,
-            label: label(access),
-        })
-    }
-
-    /// A line of a file, from 1.
-    pub(crate) fn line(&mut self, path: &str, number: u32) -> Option<String> {
-        let source = self.source(path)?;
-        let index = usize::try_from(number.checked_sub(1)?).ok()?;
-        source.lines().nth(index).map(str::to_string)
-    }
-
-    fn source(&mut self, path: &str) -> Option<Rc<str>> {
-        let read = || {
-            let file = std::fs::metadata(path).ok()?;
-            let text = (file.is_file() && file.len() <= LARGEST_SOURCE)
-                .then(|| std::fs::read(path).ok())??;
-            Some(String::from_utf8_lossy(&text).into())
+    /// Where the two accesses stand in files that can be read.
+    fn marks(&self, race: &NativeRace) -> Vec<Mark> {
+        let mark = |access: &NativeAccess| {
+            let place = access.site()?.location();
+            Mark::new(self.sources, &place, &race.variable, label(access))
         };
-        self.sources
-            .entry(path.to_string())
-            .or_insert_with(read)
-            .clone()
+        Mark::pair(mark(&race.first), mark(&race.second))
     }
 }
 
-/// Marks of one file together.
-fn by_file(marks: &[Mark]) -> Vec<Vec<&Mark>> {
-    let mut files: Vec<Vec<&Mark>> = Vec::new();
-    for mark in marks {
-        match files.iter_mut().find(|file| file[0].path == mark.path) {
-            Some(file) => file.push(mark),
-            None => files.push(vec![mark]),
-        }
-    }
-    files
-}
-
-fn annotation(mark: &Mark) -> Annotation<'_> {
-    AnnotationKind::Primary
-        .span(mark.span.clone())
-        .label(mark.label.as_str())
-}
-
-/// What to underline in a line: the variable if the line names it, else the word at the column.
-fn span(source: &str, line: u32, column: Option<u32>, variable: &str) -> Option<Range<usize>> {
-    let start: usize = source
-        .split_inclusive('\n')
-        .take(line as usize - 1)
-        .map(str::len)
-        .sum();
-    let text = source.get(start..)?.lines().next()?;
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let name = variable.rsplit("::").next().unwrap_or(variable);
-    let column = text
-        .char_indices()
-        .nth(column.unwrap_or(1) as usize - 1)
-        .map_or(0, |(at, _)| at);
-    let occurrences = match name.chars().all(is_word) && !name.is_empty() {
-        true => text.match_indices(name).collect(),
-        false => Vec::new(),
-    };
-    let whole = occurrences.into_iter().filter(|(at, _)| {
-        let before = text[..*at].chars().next_back().is_none_or(|c| !is_word(c));
-        let after = text[at + name.len()..]
-            .chars()
-            .next()
-            .is_none_or(|c| !is_word(c));
-        before && after
-    });
-    if let Some((at, _)) = whole.min_by_key(|(at, _)| at.abs_diff(column)) {
-        return Some(start + at..start + at + name.len());
-    }
-    let indent = text.len() - text.trim_start().len();
-    let at = column.max(indent);
-    let rest = &text[at.min(text.len())..];
-    let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-    // Not at a word (`*p = 1`, `(…)`): the rest of the line.
-    let length = if word == 0 {
-        rest.trim_end().len()
-    } else {
-        word
-    };
-    Some(start + at..start + at + length.max(1).min(rest.len().max(1)))
-}
-
-fn title(race: &NativeRace) -> String {
+pub(crate) fn title(race: &NativeRace) -> String {
     let what = subject(race);
     let (first, second) = (&race.first, &race.second);
     let again = match race.count {
@@ -245,7 +121,7 @@ fn subject(race: &NativeRace) -> String {
     }
 }
 
-fn label(access: &NativeAccess) -> String {
+pub(crate) fn label(access: &NativeAccess) -> String {
     let atomic = if access.atomic { "atomic " } else { "" };
     let who = openmp::who_in_short(access).unwrap_or_else(|| access.thread.clone());
     // In a trace, sizes have become locations.
@@ -273,7 +149,7 @@ fn label(access: &NativeAccess) -> String {
 }
 
 /// Stacks where they say more than the excerpt, threads and the block's origin.
-fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
+pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
     let mut notes = Vec::new();
     for access in [&race.first, &race.second] {
         let is_shown = marks > 0
@@ -352,23 +228,4 @@ fn calls(stack: &[Rc<Frame>]) -> String {
 /// A name that fits in a line: templates can be pages long.
 fn short(function: &str) -> String {
     crate::style::cut(function, 100)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_underlined() {
-        let source = "int x;\n  xx = x + 1;\n\t*p = 2;\n  call(y);\n";
-        let marked =
-            |line, column, variable| &source[span(source, line, column, variable).unwrap()];
-        assert_eq!(marked(2, Some(6), "x"), "x");
-        assert_eq!(span(source, 2, Some(6), "x"), Some(14..15));
-        assert_eq!(marked(2, Some(3), "heap block of 4 bytes"), "xx");
-        assert_eq!(marked(3, Some(2), "heap block of 4 bytes"), "*p = 2;");
-        assert_eq!(marked(4, None, "z"), "call");
-        assert_eq!(marked(4, Some(900), "ns::y"), "y");
-        assert_eq!(span(source, 99, Some(1), "x"), None);
-    }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
 use crate::native::{MAY_HAVE, RaceReport, RunReport};
 use crate::native_text::Excerpts;
+use crate::sources::{Sources, parts};
 use crate::style::{counted, cut, cut_front, length, padded};
 
 /// How many steps of a witness are shown, and how many of its events are looked at for that.
@@ -49,10 +50,10 @@ struct PredictedReport {
 
 /// What one thread does on one line.
 #[derive(Serialize)]
-struct StepReport {
-    thread: String,
-    loc: String,
-    action: String,
+pub(crate) struct StepReport {
+    pub thread: String,
+    pub loc: String,
+    pub action: String,
 }
 
 impl PredictReport {
@@ -61,9 +62,10 @@ impl PredictReport {
     pub fn new(
         happened: &Survey,
         predicted: &[PredictedRace],
+        sources: &Sources,
         predictors: Result<&[AnalyzeReport], String>,
     ) -> PredictReport {
-        let mut run = RunReport::new(happened);
+        let mut run = RunReport::new(happened, sources);
         let reports = *predictors.as_ref().unwrap_or(&&[][..]);
         let undecided = reports
             .iter()
@@ -99,7 +101,7 @@ impl PredictReport {
         }
         PredictReport {
             run,
-            predicted: predicted.iter().map(report).collect(),
+            predicted: predicted.iter().map(|race| report(race, sources)).collect(),
             undecided,
             complete,
         }
@@ -111,10 +113,10 @@ impl PredictReport {
     }
 }
 
-fn report(predicted: &PredictedRace) -> PredictedReport {
+fn report(predicted: &PredictedRace, sources: &Sources) -> PredictedReport {
     let (steps, _) = steps(&predicted.witness);
     PredictedReport {
-        race: RaceReport::new(&predicted.race),
+        race: RaceReport::new(&predicted.race, sources),
         witness: steps,
         verified: true,
     }
@@ -122,7 +124,7 @@ fn report(predicted: &PredictedRace) -> PredictedReport {
 
 /// The last steps of a witness, and how many events come before them. Events of one thread on one line that nothing comes
 /// between are one step; the last two steps are the race.
-fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
+pub(crate) fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
     let spelling = &witness.spelling;
     let trace = spelling.trace();
     let numbers = spelling.end(witness.proof(), SEEN_EVENTS);
@@ -177,10 +179,10 @@ pub fn native_race(pair: &PairReport, frames: &FxHashMap<String, Rc<[Rc<Frame>]>
     }
 }
 
-impl Excerpts {
+impl Excerpts<'_> {
     /// At most `most` races that happened and as many that could have, and what it all proves.
     pub fn prediction(
-        &mut self,
+        &self,
         happened: &Survey,
         predicted: &[PredictedRace],
         report: &PredictReport,
@@ -206,7 +208,7 @@ impl Excerpts {
     }
 
     /// A witness, a line a step.
-    fn witness(&mut self, witness: &WitnessReport) -> String {
+    fn witness(&self, witness: &WitnessReport) -> String {
         let (steps, before) = steps(witness);
         let mut text = "it happens in this order, which has been checked:".to_string();
         if before > 0 {
@@ -219,8 +221,8 @@ impl Excerpts {
         let widest = |texts: &[String]| texts.iter().map(|text| length(text)).max().unwrap_or(0);
         let (wide, long) = (widest(&threads), widest(&places));
         for (index, step) in steps.iter().enumerate() {
-            let (file, line) = parts(&step.loc);
-            let source = line.and_then(|line| self.line(file, line));
+            let (file, line, _) = parts(&step.loc);
+            let source = line.and_then(|line| self.sources.line(file, line));
             let source = source.unwrap_or_else(|| step.action.clone());
             let mark = if index + 2 >= steps.len() {
                 "   <-- race"
@@ -238,23 +240,9 @@ impl Excerpts {
     }
 }
 
-/// Of `dir/file.c:12:7`: the file, and its line.
-fn parts(place: &str) -> (&str, Option<u32>) {
-    let mut parts = (place, None);
-    // The column, then the line; some places have no column.
-    for _ in 0..2 {
-        if let Some((before, number)) = parts.0.rsplit_once(':')
-            && let Ok(number) = number.parse()
-        {
-            parts = (before, Some(number));
-        }
-    }
-    parts
-}
-
 /// `file.c:12` of `dir/file.c:12:7`.
 fn short(place: &str) -> String {
-    let (file, line) = parts(place);
+    let (file, line, _) = parts(place);
     let name = file.rsplit('/').next().unwrap_or(file);
     match line {
         Some(line) => format!("{name}:{line}"),
@@ -271,6 +259,5 @@ mod tests {
         assert_eq!(short("a/b.c:12:7"), "b.c:12");
         assert_eq!(short("b.c:12"), "b.c:12");
         assert_eq!(short("lib.so+0x1f0"), "lib.so+0x1f0");
-        assert_eq!(parts("a:b/c.c:3:1"), ("a:b/c.c", Some(3)));
     }
 }

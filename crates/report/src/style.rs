@@ -1,9 +1,25 @@
 //! How text looks: colours, numbers, lists, and names that fit.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annotate_snippets::Renderer;
+
 pub(crate) const RED: &str = "\x1b[1;31m";
 pub(crate) const YELLOW: &str = "\x1b[1;33m";
 pub(crate) const BOLD: &str = "\x1b[1m";
 pub(crate) const PLAIN: &str = "\x1b[0m";
+
+static WIDTH: AtomicUsize = AtomicUsize::new(140);
+
+/// How many columns excerpts of sources may take: 140 unless told otherwise.
+pub fn set_width(columns: usize) {
+    WIDTH.store(columns.max(40), Ordering::Relaxed);
+}
+
+/// What shows excerpts of sources. Styled: whoever prints it strips the colours where they do not belong.
+pub(crate) fn renderer() -> Renderer {
+    Renderer::styled().term_width(WIDTH.load(Ordering::Relaxed))
+}
 
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {

@@ -221,7 +221,8 @@ pub const PRODUCTS: [(&[Part], &[Part]); 7] = [
     (&[(0, 1, 1.0), (1, 1, -1.0)], &[(1, 0, 1.0), (1, 1, 1.0)]),
 ];
 /// And for each quarter of c, the products that it is the sum of.
-pub const SUMS: [(usize, usize, &[(usize, f64)]); 4] = [
+pub type Sum = &'static [(usize, f64)];
+pub const SUMS: [(usize, usize, Sum); 4] = [
     (0, 0, &[(0, 1.0), (3, 1.0), (4, -1.0), (6, 1.0)]),
     (0, 1, &[(2, 1.0), (4, 1.0)]),
     (1, 0, &[(1, 1.0), (3, 1.0)]),

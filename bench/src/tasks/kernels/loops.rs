@@ -115,7 +115,7 @@ pub fn crypt(job: &Job) -> Done {
 /// A sparse matrix times a vector, again and again; a task some rows.
 pub fn sparse(job: &Job) -> Done {
     let (n, per_row, rounds) = job.pick((60, 3, 3), (50_000, 5, 40), (500_000, 5, 200));
-    let part = 250;
+    let part = job.pick(10, 250, 250);
     let mut seed = 2;
     let columns: Vec<usize> = (0..n * per_row)
         .map(|_| (chance(&mut seed) * n as f64) as usize)

@@ -127,8 +127,8 @@ fn factorise(diagonal: Square) {
             let row = a.row_mut(i);
             row[k] /= top[k];
             let factor = row[k];
-            for j in k + 1..row.len() {
-                row[j] -= factor * top[j];
+            for (x, top) in row.iter_mut().zip(&top).skip(k + 1) {
+                *x -= factor * top;
             }
         }
     }
@@ -156,8 +156,8 @@ fn divide(diagonal: Square, below: Square) {
         for k in 0..row.len() {
             row[k] /= diagonal.row(k)[k];
             let factor = row[k];
-            for j in k + 1..row.len() {
-                row[j] -= factor * diagonal.row(k)[j];
+            for (x, diagonal) in row.iter_mut().zip(diagonal.row(k)).skip(k + 1) {
+                *x -= factor * diagonal;
             }
         }
     }
@@ -181,7 +181,7 @@ pub fn sparselu(job: &Job) -> Done {
     let (blocks, size) = job.pick((4, 4), (24, 24), (128, 32));
     let n = blocks * size;
     let mut matrix = random(n * n, 5);
-    let empty = |i: usize, j: usize| i != j && (i * 7 + j * 5) % 3 == 0;
+    let empty = |i: usize, j: usize| i != j && (i * 7 + j * 5).is_multiple_of(3);
     for i in 0..n {
         for j in 0..n {
             if empty(i / size, j / size) {
@@ -192,12 +192,9 @@ pub fn sparselu(job: &Job) -> Done {
     }
     let a = SharedGrid::named("a", n, n, matrix.clone());
     // Whether a block has something in it before each step.
-    let mut filled = vec![vec![vec![false; blocks]; blocks]; blocks + 1];
-    for i in 0..blocks {
-        for j in 0..blocks {
-            filled[0][i][j] = !empty(i, j);
-        }
-    }
+    let row = |i: usize| (0..blocks).map(|j| !empty(i, j)).collect::<Vec<bool>>();
+    let start: Vec<Vec<bool>> = (0..blocks).map(row).collect();
+    let mut filled = vec![start; blocks + 1];
     for k in 0..blocks {
         for i in 0..blocks {
             for j in 0..blocks {

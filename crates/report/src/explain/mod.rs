@@ -14,6 +14,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::analyze::{MAX_SPELT_TOGETHER, PairReport, WitnessReport, pair};
+use crate::filter::{Filter, LeftOut};
+use crate::sources::Sources;
 use crate::spelling::Spelling;
 use crate::style::{counted, grouped};
 
@@ -41,6 +43,9 @@ pub struct ExplainReport {
     pub dependences: String,
     /// The limits that were met, and what that means.
     pub bounds: Vec<&'static str>,
+    /// What was left out because a baseline or suppressions name it.
+    #[serde(flatten)]
+    pub left_out: LeftOut,
     /// How many of the races are apparent.
     #[serde(skip)]
     pub apparent_places: usize,
@@ -107,6 +112,7 @@ impl ExplainReport {
         explanation: &Explanation,
         predicted: Vec<Shown>,
         general: &GeneralRaces,
+        sources: &Sources,
         spelling: Option<&Arc<Spelling>>,
     ) -> ExplainReport {
         let names = &execution.names;
@@ -152,7 +158,7 @@ impl ExplainReport {
             chain.reverse();
             races.push(ExplainedReport {
                 id,
-                pair: pair(&accesses, names),
+                pair: pair(&accesses, names, sources),
                 status: match race.status {
                     _ if witness.is_some() => "predicted",
                     Status::Actual => "actual",
@@ -183,7 +189,7 @@ impl ExplainReport {
             });
             races.push(ExplainedReport {
                 id,
-                pair: pair(&race, names),
+                pair: pair(&race, names, sources),
                 status: "predicted",
                 partition: id,
                 is_first,
@@ -200,7 +206,7 @@ impl ExplainReport {
             });
         }
         let general_races = general.races.iter().map(|general| GeneralReport {
-            pair: pair(&general.race, names),
+            pair: pair(&general.race, names, sources),
             certain: general.certainty == Certainty::Certain,
         });
         let mut report = ExplainReport {
@@ -210,6 +216,7 @@ impl ExplainReport {
             general_races: general_races.collect(),
             guarantee: String::new(),
             apparent_places: explanation.races.len(),
+            left_out: LeftOut::default(),
             events: execution.events.len() as u64,
             threads: names.strands.len() as u64,
             dependences: dependences(explanation),
@@ -221,6 +228,18 @@ impl ExplainReport {
         };
         report.guarantee = report.sentence();
         report
+    }
+
+    /// Leaves out what a baseline knows and what suppressions name. The others keep their numbers.
+    pub fn filter(&mut self, filter: &Filter) {
+        let mut left_out = filter.start();
+        self.races
+            .retain(|race| race.pair.is_kept(filter, &mut left_out));
+        let mut others = filter.start();
+        self.general_races
+            .retain(|race| race.pair.is_kept(filter, &mut others));
+        self.guarantee += &left_out.sentence();
+        self.left_out = left_out;
     }
 
     /// Whether anything races.

@@ -1,7 +1,9 @@
 //! An explanation as people read it: what to fix first and why, and the rest in short.
 
 use crate::analyze::PairReport;
-use crate::analyze_text::{MAX_NAME, ends};
+use crate::analyze_text::{MAX_NAME, ends, shown};
+use crate::entries::pair_sentence;
+use crate::sources::Sources;
 use crate::style::{BOLD, PLAIN, RED, YELLOW, counted, cut};
 
 use super::{ExplainReport, ExplainedReport};
@@ -9,18 +11,18 @@ use super::{ExplainReport, ExplainedReport};
 impl ExplainReport {
     /// The report as text: `most` races that are not first are shown. Styled: whoever prints it strips
     /// the colours where they do not belong.
-    pub fn text(&self, path: &str, most: usize) -> String {
+    pub fn text(&self, path: &str, sources: &Sources, most: usize) -> String {
         let mut text = String::new();
         let (first, rest): (Vec<_>, Vec<_>) = self.races.iter().partition(|race| race.is_first);
         if !first.is_empty() {
             text += &format!("{BOLD}Fix first:{PLAIN}\n");
         }
-        let shown = first.len().min(most.max(20));
-        for race in &first[..shown] {
-            text += &self.first(race);
+        let listed = first.len().min(most.max(20));
+        for race in &first[..listed] {
+            text += &self.first(race, sources);
         }
-        if first.len() > shown {
-            text += &format!("  and {} more, which --json lists\n", first.len() - shown);
+        if first.len() > listed {
+            text += &format!("  and {} more, which --json lists\n", first.len() - listed);
         }
         if !first.is_empty() {
             text.push('\n');
@@ -43,16 +45,15 @@ impl ExplainReport {
         )
     }
 
-    fn first(&self, race: &ExplainedReport) -> String {
+    fn first(&self, race: &ExplainedReport, sources: &Sources) -> String {
         let mut text = format!(
-            "  {RED}{}. {} on {}{PLAIN} ({})\n",
+            "  {RED}{}. {}{PLAIN} ({})\n",
             race.id,
-            race.pair.kind,
-            cut(&race.pair.variable, MAX_NAME),
+            cut(&pair_sentence(false, &race.pair), 2 * MAX_NAME),
             race.status
         );
-        for (end, event) in ends(&race.pair) {
-            text += &format!("       {end}   (event {event})\n");
+        for line in shown(&race.pair, sources).lines() {
+            text += &format!("     {line}\n");
         }
         if race.pair.count > 1 {
             let least = if self.bounds.is_empty() {

@@ -1,0 +1,249 @@
+//! What `deadheat run` writes for other programs and for browsers: JSON by its schema, SARIF, baselines, a page; also where
+//! sources are gone, binaries stripped, and names no text. Skipped, with a message, where there is no C compiler.
+
+#[path = "common/browser.rs"]
+mod browser;
+mod common;
+#[path = "common/schema.rs"]
+mod schema;
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use browser::{Browser, chromium};
+use common::{deadheat, root, stderr, stdout};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder with a program built of this source in the project; none where nothing can be compiled.
+fn built(source: &str, options: &[&str]) -> Option<(TempDir, String)> {
+    let there = deadheat(&["cc", "--version"]);
+    if !there.status.success() {
+        println!("skipped: {}", stderr(&there));
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program").to_str().unwrap().to_string();
+    let build = [
+        &["cc", "-O1", "-g", "-pthread"],
+        options,
+        &[source, "-o", &program],
+    ]
+    .concat();
+    let output = deadheat(&build);
+    if !output.status.success() && options.contains(&"-fopenmp") {
+        println!("skipped: {}", stderr(&output));
+        return None;
+    }
+    assert!(output.status.success(), "{}", stderr(&output));
+    Some((folder, program))
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn conforms(file: &str, value: &Value) {
+    let violations = schema::violations(&read(&root().join(file)), value);
+    assert!(violations.is_empty(), "{file}: {violations:#?}");
+}
+
+/// Runs a program; gives its JSON and its SARIF, which are as their schemas say.
+fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Value) {
+    let path = |name: &str| folder.path().join(name);
+    let (json, sarif) = (path("run.json"), path("run.sarif"));
+    let written = [
+        "run",
+        "--json",
+        json.to_str().unwrap(),
+        "--sarif",
+        sarif.to_str().unwrap(),
+    ];
+    let output = deadheat(&[&written, options, &["--", program]].concat());
+    let (json, sarif) = (read(&json), read(&sarif));
+    conforms("docs/report.schema.json", &json);
+    conforms("tests/sarif.schema.json", &sarif);
+    (output, json, sarif)
+}
+
+fn fingerprint(race: &Value) -> String {
+    race["fingerprint"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn a_race_of_a_program_is_one_for_every_command() {
+    let Some((folder, program)) = built("examples/native/lost-update.c", &[]) else {
+        return;
+    };
+    let (output, json, sarif) = run(&folder, &program, &[]);
+    assert_eq!(output.status.code(), Some(66));
+    let race = fingerprint(&json["races"][0]);
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["partialFingerprints"]["deadheat/v1"], json!(race));
+    let at = &result["locations"][0]["physicalLocation"];
+    assert_eq!(
+        at["artifactLocation"]["uri"],
+        "examples/native/lost-update.c"
+    );
+    assert_eq!(at["region"]["startLine"], 13);
+    assert_eq!(
+        result["codeFlows"].as_array().unwrap().len(),
+        2,
+        "two stacks"
+    );
+    // The same in a recording.
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let trace = path("run.dht");
+    deadheat(&["record", "-o", &trace, "--", &program]);
+    for command in ["analyze", "explain"] {
+        let output = deadheat(&[command, "--json", &trace]);
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        conforms("docs/report.schema.json", &report);
+        assert_eq!(fingerprint(&report["races"][0]), race, "{command}");
+        // What the run knew is not new to them.
+        let output = deadheat(&[command, "--baseline", &path("run.json"), &trace]);
+        assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    }
+    let (_, predicted, _) = run(&folder, &program, &["--predict"]);
+    assert_eq!(fingerprint(&predicted["races"][0]), race);
+    // And not to another run.
+    for report in ["run.json", "run.sarif"] {
+        fs::copy(path(report), path("known")).unwrap();
+        for more in [&[][..], &["--predict"], &["--live"]] {
+            let known = path("known");
+            let options = [&["--baseline", known.as_str()], more].concat();
+            let (output, json, sarif) = run(&folder, &program, &options);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(0), "{report}: {said}");
+            assert!(said.contains("the baseline knows"), "{said}");
+            assert!(!said.contains("-->"), "{said}");
+            assert_eq!((&json["races"], &json["known"]), (&json!([]), &json!(1)));
+            assert_eq!(sarif["runs"][0]["results"], json!([]));
+        }
+        run(&folder, &program, &[]);
+    }
+}
+
+#[test]
+fn a_predicted_race_has_its_order() {
+    let Some((folder, program)) = built("tests/predict/lock-in-between.c", &[]) else {
+        return;
+    };
+    let page = folder.path().join("page.html");
+    let (_, json, sarif) = run(
+        &folder,
+        &program,
+        &["--predict", "--html", page.to_str().unwrap()],
+    );
+    assert_eq!(json["predicted"].as_array().unwrap().len(), 1);
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "predicted-race");
+    let flows = result["codeFlows"][0]["threadFlows"].as_array().unwrap();
+    assert_eq!(flows.len(), 3, "main and two threads");
+    let Some(chromium) = chromium() else { return };
+    let mut browser = Browser::start(chromium);
+    browser.open(&page);
+    browser.press("End");
+    let now = browser.text("document.querySelector('.now').textContent");
+    assert!(
+        now.contains("Both accesses stand next to each other"),
+        "{now}"
+    );
+    let line = "document.querySelector('.now code:nth-of-type(1)').textContent";
+    assert!(!browser.text(line).is_empty());
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn tasks_of_openmp_have_all_formats() {
+    let source = "examples/openmp/forgotten-depend.c";
+    let Some((folder, program)) = built(source, &["-fopenmp"]) else {
+        return;
+    };
+    let page = folder.path().join("page.html");
+    let (output, json, sarif) = run(&folder, &program, &["--html", page.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert_eq!(json["engine"], "openmp");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), json["races"].as_array().unwrap().len());
+    let Some(chromium) = chromium() else { return };
+    let mut browser = Browser::start(chromium);
+    browser.open(&page);
+    let lanes = browser
+        .value("[...document.querySelectorAll('.graph text.lane')].map((e) => e.textContent)");
+    assert!(lanes.to_string().contains("the task created at"), "{lanes}");
+    assert_eq!(
+        browser.value("document.querySelectorAll('.graph path.race').length"),
+        json!(1)
+    );
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// Less detail, the same findings.
+#[test]
+fn what_is_missing_takes_no_finding_with_it() {
+    let Some((folder, program)) = built("examples/native/lost-update.c", &[]) else {
+        return;
+    };
+    let path = |name: &str| folder.path().join(name);
+    // Stripped of names and lines.
+    let stripped = path("stripped");
+    fs::copy(&program, &stripped).unwrap();
+    if Command::new("strip")
+        .arg(&stripped)
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        let page = path("page.html");
+        let options = ["--html", page.to_str().unwrap()];
+        let (output, json, sarif) = run(&folder, stripped.to_str().unwrap(), &options);
+        assert_eq!(output.status.code(), Some(66));
+        assert!(!json["races"].as_array().unwrap().is_empty());
+        assert!(!sarif["runs"][0]["results"].as_array().unwrap().is_empty());
+        assert!(page.exists());
+    }
+    // Built of a file that is gone, in a folder whose name is no text: names are lost, the race is not.
+    let odd = path("").join(OsString::from_vec(b"odd \xff".to_vec()));
+    fs::create_dir(&odd).unwrap();
+    fs::copy(
+        root().join("examples/native/lost-update.c"),
+        odd.join("a.c"),
+    )
+    .unwrap();
+    let binary = env!("CARGO_BIN_EXE_deadheat");
+    let there = |arguments: &[&str]| {
+        let mut command = Command::new(binary);
+        command.current_dir(&odd).args(arguments).output().unwrap()
+    };
+    let output = there(&["cc", "-O1", "-g", "-pthread", "a.c", "-o", "a"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    fs::remove_file(odd.join("a.c")).unwrap();
+    let written = [
+        "run", "--json", "a.json", "--sarif", "a.sarif", "--html", "a.html", "--", "./a",
+    ];
+    let output = there(&written);
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    conforms("docs/report.schema.json", &read(&odd.join("a.json")));
+    conforms("tests/sarif.schema.json", &read(&odd.join("a.sarif")));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("race: T"));
+    // Nowhere to write to: the findings are on the terminal.
+    let written = [
+        "run",
+        "--json",
+        "/dev/full",
+        "--sarif",
+        "no/such/folder/x",
+        "--html",
+        "/dev/full",
+        "--",
+        "./a",
+    ];
+    let output = there(&written);
+    assert_eq!(output.status.code(), Some(66));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("race: T"), "{said}");
+    assert_eq!(said.matches("cannot write").count(), 3, "{said}");
+}

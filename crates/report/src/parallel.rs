@@ -1,0 +1,137 @@
+//! How the two strands of a race came to run side by side, in a sentence.
+//!
+//! What would have ordered them is said only where it is sure: of a strand and one that it started, and of two that
+//! one strand started. Cost: a pass over the execution, once.
+
+use deadheat_model::{Execution, Names, Op, Race, Site, Strand};
+use rustc_hash::FxHashMap;
+
+/// Where each strand was started, and by whom.
+pub struct Starts<'e> {
+    names: &'e Names,
+    starts: FxHashMap<Strand, Start>,
+}
+
+#[derive(Clone, Copy)]
+struct Start {
+    parent: Strand,
+    site: Site,
+    /// Its place among the events.
+    at: usize,
+}
+
+impl<'e> Starts<'e> {
+    /// Of an execution.
+    pub fn new(execution: &'e Execution) -> Starts<'e> {
+        let mut starts = FxHashMap::default();
+        for (at, event) in execution.events.iter().enumerate() {
+            if let Op::Async(child) | Op::Future(child) | Op::Fork(child) = event.op() {
+                starts.entry(child).or_insert(Start {
+                    parent: event.strand(),
+                    site: event.site(),
+                    at,
+                });
+            }
+        }
+        Starts {
+            names: &execution.names,
+            starts,
+        }
+    }
+
+    /// How the two strands of a race came to run side by side; nothing if nobody started them.
+    pub fn story(&self, race: &Race, name: &dyn Fn(Strand) -> String) -> Option<String> {
+        let (a, b) = (race.first.strand, race.second.strand);
+        let start = |strand| self.starts.get(&strand).copied();
+        let place = |start: Start| self.names.site(start.site).into_owned();
+        match (start(a), start(b)) {
+            (Some(one), Some(other)) if one.parent == other.parent => {
+                let ((first, one), (second, other)) = match one.at < other.at {
+                    true => ((a, one), (b, other)),
+                    false => ((b, other), (a, one)),
+                };
+                let (parent, first, second) = (name(one.parent), name(first), name(second));
+                Some(format!(
+                    "{parent} starts {first} at {} and {second} at {}; if it waited for {first} in between, they would be ordered",
+                    place(one),
+                    place(other)
+                ))
+            }
+            (Some(one), _) if one.parent == b => Some(self.child(a, one, name)),
+            (_, Some(other)) if other.parent == a => Some(self.child(b, other, name)),
+            (None, None) => None,
+            (one, other) => {
+                let sides = [(a, one), (b, other)].into_iter();
+                let sides = sides.filter_map(|(strand, start)| Some((strand, start?)));
+                let sides = sides.map(|(strand, start)| {
+                    format!(
+                        "{} is started by {} at {}",
+                        name(strand),
+                        name(start.parent),
+                        place(start)
+                    )
+                });
+                Some(sides.collect::<Vec<String>>().join(", "))
+            }
+        }
+    }
+
+    fn child(&self, child: Strand, start: Start, name: &dyn Fn(Strand) -> String) -> String {
+        let (parent, child) = (name(start.parent), name(child));
+        format!(
+            "{parent} starts {child} at {} and goes on; if it waited for {child} first, they would be ordered",
+            self.names.site(start.site)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{AccessKind, Event, Location, RacingAccess};
+
+    use super::*;
+
+    /// What is said of the writes of two strands, after these events; strand 0 is `S0`.
+    fn story(ops: &[(u32, Op)], first: u32, second: u32) -> Option<String> {
+        let sites = (0..).map(Site).zip(ops);
+        let events = sites.map(|(site, &(strand, op))| Event::new(Strand(strand), op, site));
+        let mut execution = Execution {
+            events: events.collect(),
+            ..Execution::default()
+        };
+        execution.names.sites = (0..ops.len()).map(|n| format!("a:{n}")).collect();
+        let access = |strand| RacingAccess {
+            event: 1,
+            strand: Strand(strand),
+            site: Site(0),
+            kind: AccessKind::Write,
+        };
+        let race = Race {
+            location: Location(0),
+            first: access(first),
+            second: access(second),
+            count: 1,
+        };
+        Starts::new(&execution).story(&race, &|strand| format!("S{}", strand.0))
+    }
+
+    #[test]
+    fn who_started_whom_is_told() {
+        let siblings = [(0, Op::Async(Strand(1))), (0, Op::Future(Strand(2)))];
+        let said = "S0 starts S1 at a:0 and S2 at a:1; if it waited for S1 in between, they would be ordered";
+        assert_eq!(story(&siblings, 1, 2).as_deref(), Some(said));
+        assert_eq!(story(&siblings, 2, 1).as_deref(), Some(said));
+        let said =
+            "S0 starts S2 at a:1 and goes on; if it waited for S2 first, they would be ordered";
+        assert_eq!(story(&siblings, 0, 2).as_deref(), Some(said));
+        assert_eq!(story(&siblings, 2, 0).as_deref(), Some(said));
+        let cousins = [
+            (0, Op::Fork(Strand(1))),
+            (0, Op::Fork(Strand(2))),
+            (1, Op::Fork(Strand(3))),
+        ];
+        let said = "S3 is started by S1 at a:2, S2 is started by S0 at a:1";
+        assert_eq!(story(&cousins, 3, 2).as_deref(), Some(said));
+        assert_eq!(story(&[], 1, 2), None);
+    }
+}

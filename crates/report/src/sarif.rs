@@ -1,0 +1,213 @@
+//! Findings as SARIF 2.1.0, the format that code scanning services and editors read.
+//!
+//! One run; a result a finding, at its first access, the other one as a related location; stacks, and the order that
+//! shows a predicted race, as code flows. Places that are in no file have a logical name only. Paths below the
+//! working directory are relative to it, as services want them.
+
+use serde_json::{Value, json};
+
+use crate::entry::{Call, Chapter, Entry, Rule, Side, Step};
+use crate::fingerprint::SCHEME;
+use crate::sources::{Sources, parts};
+
+/// How many steps of an order that shows a race are told.
+const MAX_STEPS: usize = 200;
+
+/// All findings of a command, and the sentences that say what it proves.
+pub fn sarif(chapters: &[Chapter<'_>]) -> Value {
+    let here = std::env::current_dir().ok();
+    let here = here.as_deref().and_then(|path| path.to_str());
+    let here = here.unwrap_or_default();
+    let results = chapters.iter().flat_map(|chapter| {
+        let sources = chapter.sources;
+        let log = Log { here, sources };
+        chapter.entries.iter().map(move |entry| log.result(entry))
+    });
+    let rules = Rule::ALL.map(|rule| {
+        json!({
+            "id": rule.name(),
+            "shortDescription": {"text": rule.meaning()},
+            "defaultConfiguration": {"level": level(rule)},
+        })
+    });
+    let guarantees = chapters.iter().flat_map(|chapter| &chapter.guarantees);
+    let notifications = guarantees.map(|text| json!({"level": "note", "message": {"text": text}}));
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "deadheat",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results.collect::<Vec<Value>>(),
+            "invocations": [{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications.collect::<Vec<Value>>(),
+            }],
+        }],
+    })
+}
+
+fn level(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Suspect => "warning",
+        _ => "error",
+    }
+}
+
+struct Log<'s> {
+    here: &'s str,
+    sources: &'s Sources,
+}
+
+impl Log<'_> {
+    fn result(&self, entry: &Entry) -> Value {
+        let index = Rule::ALL.iter().position(|rule| *rule == entry.rule);
+        let mut message = entry.message.clone();
+        for (number, side) in (1..).zip(&entry.sides) {
+            message += &format!("\n[{}]({number})", escaped(&side.label));
+        }
+        for note in &entry.notes {
+            message += &format!("\n{}", escaped(note));
+        }
+        let related = (1..).zip(&entry.sides).map(|(id, side)| {
+            let mut location = self.location(&side.place, &side.label);
+            location["id"] = json!(id);
+            location
+        });
+        let related: Vec<Value> = related.collect();
+        let primary = entry
+            .sides
+            .first()
+            .map(|side| self.location(&side.place, &side.label));
+        let mut result = json!({
+            "ruleId": entry.rule.name(),
+            "ruleIndex": index,
+            "level": level(entry.rule),
+            "message": {"text": message},
+            "locations": primary.into_iter().collect::<Vec<Value>>(),
+            "relatedLocations": related,
+            "partialFingerprints": {SCHEME: entry.fingerprint},
+            "occurrenceCount": entry.count.max(1),
+            "properties": {"engine": entry.engine, "kind": entry.kind, "variable": entry.variable},
+        });
+        let flows = self.flows(entry);
+        if !flows.is_empty() {
+            result["codeFlows"] = json!(flows);
+        }
+        result
+    }
+
+    /// The order that shows it, or how each side got where it is.
+    fn flows(&self, entry: &Entry) -> Vec<Value> {
+        if !entry.steps.is_empty() {
+            let steps = &entry.steps[entry.steps.len().saturating_sub(MAX_STEPS)..];
+            let mut threads: Vec<&str> = Vec::new();
+            for step in steps {
+                if !threads.contains(&step.thread.as_str()) {
+                    threads.push(&step.thread);
+                }
+            }
+            let flows = threads.iter().map(|thread| {
+                let own = steps.iter().enumerate();
+                let own = own.filter(|(_, step)| step.thread == *thread);
+                let own = own.map(|(order, step)| self.step(step, order + 1));
+                json!({"id": thread, "locations": own.collect::<Vec<Value>>()})
+            });
+            return vec![json!({
+                "message": {"text": "an order that shows it"},
+                "threadFlows": flows.collect::<Vec<Value>>(),
+            })];
+        }
+        let with_stack = entry.sides.iter().filter(|side| side.stack.len() > 1);
+        with_stack.map(|side| self.stack(side)).collect()
+    }
+
+    fn step(&self, step: &Step, order: usize) -> Value {
+        let label = format!("{}: {}", step.thread, step.action);
+        json!({"location": self.location(&step.place, &label), "executionOrder": order})
+    }
+
+    fn stack(&self, side: &Side) -> Value {
+        let calls = side.stack.iter().rev().map(|call| self.call(call));
+        json!({
+            "message": {"text": side.label},
+            "threadFlows": [{"id": side.thread, "locations": calls.collect::<Vec<Value>>()}],
+        })
+    }
+
+    fn call(&self, call: &Call) -> Value {
+        let label = call.function.as_deref().unwrap_or("?");
+        json!({"location": self.location(&call.place, label)})
+    }
+
+    fn location(&self, place: &str, label: &str) -> Value {
+        let mut location = json!({"message": {"text": label}});
+        let (path, Some(line), column) = parts(place) else {
+            location["logicalLocations"] = json!([{"fullyQualifiedName": place}]);
+            return location;
+        };
+        let mut region = json!({"startLine": line});
+        if let Some(column) = column {
+            region["startColumn"] = json!(column);
+        }
+        if let Some(text) = self
+            .sources
+            .line(path, line)
+            .filter(|text| text.len() < 1000)
+        {
+            region["snippet"] = json!({"text": text});
+        }
+        location["physicalLocation"] = json!({
+            "artifactLocation": {"uri": uri(path, self.here)},
+            "region": region,
+        });
+        location
+    }
+}
+
+/// A path as a reference: what is below the working directory is relative to it.
+fn uri(path: &str, here: &str) -> String {
+    let below = path
+        .strip_prefix(here)
+        .filter(|_| !here.is_empty())
+        .and_then(|rest| rest.strip_prefix('/'));
+    let path = below.unwrap_or(path);
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut uri = match path.starts_with('/') {
+        true => "file://".to_string(),
+        false => String::new(),
+    };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                uri.push(byte as char);
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}
+
+/// A text in which nothing is a link.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('[', "\\[")
+        .replace(']', "\\]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("/home/me/a b.c", "/home/me"), "a%20b.c");
+        assert_eq!(uri("/home/mean/a.c", "/home/me"), "file:///home/mean/a.c");
+        assert_eq!(uri("./src/ä.c", "/x"), "src/%C3%A4.c");
+        assert_eq!(uri("/a.c", ""), "file:///a.c");
+    }
+}
