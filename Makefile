@@ -10,6 +10,8 @@ SOAK_TASKS ?= 100000
 SOAK_TRACES ?= 100000
 # How many random OpenMP programs.
 SOAK_OPENMP ?= 4000
+# How many commands on damaged input, with signals, closed and full outputs, little address space.
+SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
@@ -80,6 +82,8 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test hostile_random -- --nocapture
 
 ## Measures, writes docs/performance.md, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m

@@ -1,7 +1,7 @@
 //! `deadheat analyze`: which races does a recorded run show, or promise?
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use deadheat::report::{AnalyzeReport, Comparison};
@@ -10,7 +10,8 @@ use deadheat::{
 };
 
 use crate::files::{of, of_event, of_trace, open_trace};
-use crate::output::{Delivery, complain_of};
+use crate::interrupt::SearchLimits;
+use crate::output::{Delivery, complain_of, warn_of};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
@@ -19,7 +20,8 @@ use crate::status::{FailOn, Status};
 ///
 /// Reads a trace (.dht, or RAPID's .std or .csv), of threads or of tasks, and tells which accesses race:
 /// in the recorded schedule or, with m2 and dc, in another order of the same events, which is shown and
-/// has been checked. Exit status: 0 nothing found, 1 a race, 2 bad input.
+/// has been checked. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing
+/// found, 1 a race, 2 bad input, 130 interrupted before anything was found.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct Arguments {
@@ -63,6 +65,14 @@ pub struct Arguments {
     )]
     fail_on: Vec<FailOn>,
 
+    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
+    /// was joined), and say which
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    limits: SearchLimits,
+
     #[command(flatten)]
     delivery: Delivery,
 
@@ -90,8 +100,21 @@ enum Pairs {
     All,
 }
 
+/// What of the options has no effect.
+fn contradiction(arguments: &Arguments) -> Option<&'static str> {
+    let searches = match &arguments.engines {
+        Some(EngineChoice::These(engines)) => engines.iter().any(|engine| engine.name == "m2"),
+        Some(EngineChoice::All) | None => true,
+    };
+    (arguments.complete && !searches).then_some("--complete goes with --engine m2")
+}
+
 /// Asks the engines about each trace; gives the worst status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Status {
+    if let Some(contradiction) = contradiction(arguments) {
+        complain_of(contradiction);
+        return Status::Bad;
+    }
     let filter = match arguments.outputs.filter() {
         Ok(filter) => filter,
         Err(failure) => {
@@ -162,9 +185,10 @@ fn text(analysis: &Analysis, path: &Path, arguments: &Arguments) -> String {
 
 fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, String> {
     let source = open_trace(path, quiet)?;
+    let stop = arguments.limits.token();
     let budget = Budget {
         events: u64::MAX,
-        until: Instant::now().checked_add(arguments.budget_time),
+        stop: stop.or_after(arguments.budget_time),
         bytes: arguments.budget_memory,
     };
     let options = AnalyzeOptions {
@@ -178,6 +202,8 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
             Pairs::All => Listing::Pairs,
         },
         complete: arguments.complete.then_some(budget),
+        stop,
+        repair: arguments.repair,
     };
     let progress = Progress::new();
     let analysis = deadheat::analyze(&source, &options, &|step| progress.show(step));
@@ -186,6 +212,9 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
         AnalyzeError::Trace(error) => of_trace(path, error),
         _ => of_event(path, &source, error.event(), error),
     })?;
+    if let Some(repair) = analysis.repair.as_ref().filter(|_| !quiet) {
+        warn_of(of(path, repair));
+    }
     // Of all engines, those that can order what the trace uses are meant.
     if !matches!(arguments.engines, Some(EngineChoice::All)) {
         let failures = analysis.failures.iter();

@@ -1,10 +1,12 @@
 //! `deadheat check`: is this `.tp` program safe?
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::lang::Schedule;
 use deadheat::lang::syntax::MAX_SOURCE_BYTES;
+use deadheat::model::StopToken;
 use deadheat::report::{CheckReport, ExplainReport};
 use deadheat::{
     CheckError, CheckOptions, Checked, Explained, PictureFormat, ScheduleChoice, check,
@@ -14,6 +16,7 @@ use serde::Serialize;
 
 use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
+use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain, complain_of};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -22,7 +25,8 @@ use crate::status::{FailOn, Status};
 /// Check .tp programs for races
 ///
 /// Runs each program under one schedule and judges its accesses; with --explore, under every
-/// schedule. Exit status: 0 nothing found, 1 something can go wrong (a race, a deadlock, a failed
+/// schedule. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing found, 1
+/// something can go wrong (a race, a deadlock, a failed
 /// assertion or another error, in the run or in an explored schedule), 2 bad input.
 #[derive(Args)]
 #[command(after_help = help())]
@@ -43,16 +47,17 @@ pub struct Arguments {
     #[arg(long)]
     explore: bool,
 
-    /// Stop --explore after so many states
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES)]
+    /// Stop --explore after so many states; a large one, or a long computation, counts as several
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES, requires = "explore")]
     max_states: u64,
 
-    /// Visit every order of isolated sections, and tell which races are possible; with zipper
+    /// Visit every order of isolated sections, and tell which races are possible; with zipper, and for 60
+    /// seconds at most unless --timeout is given
     #[arg(long)]
     all_orders: bool,
 
     /// Stop --all-orders after so many orders
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS)]
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS, requires = "all_orders")]
     max_orders: u64,
 
     /// Explain the run's races: which to fix first
@@ -68,11 +73,12 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Write the run's schedule to FILE, for --schedule trace:FILE
+    /// Write the schedule to FILE, for --schedule trace:FILE: the run's, or that of the first finding of
+    /// --explore or --all-orders if the run does nothing wrong
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
-    /// Draw the run's computation graph, its races marked, to FILE: .svg or .dot
+    /// Draw the computation graph under the same schedule, its races marked, to FILE: .svg or .dot
     #[arg(long, value_name = "FILE", value_parser = picture)]
     graph: Option<PathBuf>,
 
@@ -88,6 +94,9 @@ pub struct Arguments {
     /// How many findings of a kind are shown in full
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
+
+    #[command(flatten)]
+    limits: SearchLimits,
 
     #[command(flatten)]
     delivery: Delivery,
@@ -158,13 +167,14 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let mut status = Status::Clean;
     let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
     for path in &arguments.files {
-        match checked(arguments, path) {
+        let stop = stop_token(arguments);
+        match checked(arguments, path, stop) {
             Ok(mut checked) => {
                 checked.report.filter(&filter);
                 status = status.max(verdict(arguments, &checked.report));
                 let explained = arguments.explain.then(|| {
                     let progress = Progress::new();
-                    checked.explain(&|step| progress.show(step))
+                    checked.explain(stop, &|step| progress.show(step))
                 });
                 let explained = explained.transpose().map_err(|error| of(path, error));
                 status = status.unless(explained.is_ok());
@@ -201,6 +211,18 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     status.unless(delivered && written && beside)
 }
 
+/// How long --all-orders searches unless told otherwise.
+const ALL_ORDERS: Duration = Duration::from_secs(60);
+
+/// When the work on one program ends.
+fn stop_token(arguments: &Arguments) -> StopToken {
+    let token = arguments.limits.token();
+    match (arguments.all_orders, arguments.limits.timeout) {
+        (true, None) => token.or_after(ALL_ORDERS),
+        _ => token,
+    }
+}
+
 /// A report, and with --explain an explanation.
 #[derive(Serialize)]
 struct WithExplanation<'r> {
@@ -229,7 +251,7 @@ fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
     }))
 }
 
-fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
+fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checked, String> {
     let complaint = |error: String| format!("\x1b[1;31merror\x1b[0m: {error}\n");
     let source = read(path, MAX_SOURCE_BYTES).map_err(complaint)?;
     let (schedule, schedule_path) = match &arguments.schedule {
@@ -250,6 +272,7 @@ fn checked(arguments: &Arguments, path: &Path) -> Result<Checked, String> {
         max_steps: arguments.max_steps,
         explore: arguments.explore.then_some(arguments.max_states),
         all_orders: arguments.all_orders.then_some(arguments.max_orders),
+        stop,
     };
     let progress = Progress::new();
     let name = path.display().to_string();

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use deadheat::Reading;
+use deadheat::model::StopToken;
 use deadheat::trace::text::TextFormat;
 use deadheat::trace::{self, Format, TraceError};
 
-use crate::files::{of_trace, open_trace};
+use crate::files::{of, of_trace, open_trace};
+use crate::output::warn_of;
 use crate::progress::Progress;
 use crate::status::Status;
 
@@ -31,6 +34,11 @@ pub struct Arguments {
     /// does not know is an error
     #[arg(long)]
     rapid: bool,
+
+    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
+    /// was joined), and say which
+    #[arg(long, conflicts_with = "rapid")]
+    repair: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -60,6 +68,17 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let source = open_trace(&arguments.input, quiet)?;
     let progress = Progress::new();
     let show = |done| progress.show(deadheat::Step::Reading(done));
+    if arguments.repair {
+        let never = StopToken::default();
+        let reading = deadheat::read(&source, true, never, &|step| progress.show(step));
+        let reading = reading.map_err(|error| of_trace(&arguments.input, &error))?;
+        let Reading { execution, repair } = reading.map_err(|why| why.to_string())?;
+        trace::save(&arguments.output, &execution).map_err(|error| error.to_string())?;
+        if let Some(repair) = repair.filter(|_| !quiet) {
+            warn_of(of(&arguments.input, repair));
+        }
+        return Ok(Status::Clean);
+    }
     let converted = match arguments.rapid {
         true => trace::convert_for_rapid(&source, &arguments.output, show),
         false => trace::convert(&source, &arguments.output, show),

@@ -6,7 +6,8 @@ use clap::Args;
 use deadheat::{ExplainError, ExplainOptions, Explained};
 
 use crate::files::{of, of_event, of_trace, open_trace, write};
-use crate::output::{Delivery, complain_of};
+use crate::interrupt::SearchLimits;
+use crate::output::{Delivery, complain_of, warn_of};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::Status;
@@ -38,6 +39,14 @@ pub struct Arguments {
     /// How many races that are not first are shown
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SHOWN)]
     max_shown: usize,
+
+    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
+    /// was joined), and say which
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    limits: SearchLimits,
 
     #[command(flatten)]
     delivery: Delivery,
@@ -88,9 +97,16 @@ fn explain(arguments: &Arguments, quiet: bool) -> Result<Explained, String> {
     let source = open_trace(path, quiet)?;
     let options = ExplainOptions {
         predict: !arguments.no_predict,
+        stop: arguments.limits.token(),
+        repair: arguments.repair,
     };
     let progress = Progress::new();
     let explained = deadheat::explain(&source, &options, &|step| progress.show(step));
+    if let Ok(Some(repair)) = explained.as_ref().map(|explained| &explained.repair)
+        && !quiet
+    {
+        warn_of(of(path, repair));
+    }
     explained.map_err(|error| match &error {
         ExplainError::Trace(error) => of_trace(path, error),
         _ => of_event(path, &source, error.event(), error),

@@ -6,6 +6,9 @@ mod check;
 mod convert;
 mod explain;
 mod files;
+mod interrupt;
+mod manual;
+mod memory;
 mod output;
 mod outputs;
 mod progress;
@@ -54,12 +57,15 @@ enum Command {
     Cxx(cc::Arguments),
     Run(run::Arguments),
     Record(record::Arguments),
+    Completions(manual::Completions),
+    Man(manual::Man),
 }
 
 fn main() -> ExitCode {
     if let Some(status) = cc::run() {
         return status;
     }
+    memory::no_crash_without_memory();
     let arguments = Arguments::parse();
     arguments.color.apply();
     output::fit_terminal();
@@ -74,6 +80,8 @@ fn main() -> ExitCode {
         Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
         Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
         Command::Stats(stats) => stats::run(&stats, quiet),
+        Command::Completions(completions) => or_bad(manual::completions(&completions)),
+        Command::Man(man) => or_bad(manual::man(&man)),
         Command::Run(run) => match run::run(&run, quiet) {
             Ok(status) => return ExitCode::from(status),
             Err(failure) => or_bad(Err(failure)),
@@ -84,7 +92,11 @@ fn main() -> ExitCode {
         },
         Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
     };
-    status.into()
+    match interrupt::signal() {
+        // A search that was interrupted has not shown that there is nothing.
+        Some(signal) if status == Status::Clean => ExitCode::from(128 + signal),
+        _ => status.into(),
+    }
 }
 
 /// The status, or a complaint.

@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::RecordOptions;
 
+use crate::interrupt;
 use crate::output::{complain, warn_of};
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and write what it does as a trace
@@ -31,6 +33,10 @@ pub struct Arguments {
     /// Record no more than so much on disk, before it becomes a trace: bytes, or with K, M, G, T
     #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
     limit: u64,
+
+    /// End the program after so many seconds, by SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
+    timeout: Option<Duration>,
 }
 
 const EXAMPLES: &str = "\
@@ -41,6 +47,9 @@ Examples:
 
 /// Records the program; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
+    if let Some(time) = arguments.timeout {
+        interrupt::end_program_after(time);
+    }
     let mut command = arguments.command.iter().cloned();
     let options = RecordOptions {
         program: command.next().unwrap_or_default(),
@@ -63,9 +72,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
             ));
         }
         if !quiet {
-            let (events, threads) = (recorded.events, recorded.threads);
+            let events = deadheat::report::counted(recorded.events, "event");
+            let threads = deadheat::report::counted(recorded.threads, "thread");
             complain(&format!(
-                "{events} events of {threads} threads in `{path}`: try `deadheat analyze {path}`\n"
+                "{events} of {threads} in `{path}`: try `deadheat analyze {path}`\n"
             ));
         }
     }

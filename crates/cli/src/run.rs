@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::RunOptions;
@@ -9,6 +10,7 @@ use deadheat::report::Filter;
 use serde::Serialize;
 
 use crate::files::write_with;
+use crate::interrupt;
 use crate::output::{complain, complain_of, warn_of, write_json};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -54,6 +56,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
 
+    /// End the program after so many seconds, by SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
+    timeout: Option<Duration>,
+
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -67,6 +73,9 @@ Examples:
 
 /// Runs the program; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
+    if let Some(time) = arguments.timeout {
+        interrupt::end_program_after(time);
+    }
     let mut command = arguments.command.iter().cloned();
     let options = RunOptions {
         program: command.next().unwrap_or_default(),
@@ -100,7 +109,8 @@ fn predict(
 ) -> Result<u8, String> {
     let progress = Progress::new();
     let watch = |step| progress.show(step);
-    let prediction = deadheat::predict(options, filter, arguments.limit, &watch);
+    let limit = arguments.limit;
+    let prediction = deadheat::predict(options, filter, limit, interrupt::token, &watch);
     drop(progress);
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.complaints.iter().for_each(complain_of);

@@ -6,6 +6,7 @@ use clap::Args;
 use deadheat::report::StatsReport;
 
 use crate::files::{of_trace, open_trace};
+use crate::interrupt::SearchLimits;
 use crate::output::{Delivery, complain_of};
 use crate::progress::Progress;
 use crate::status::Status;
@@ -22,6 +23,9 @@ pub struct Arguments {
     traces: Vec<PathBuf>,
 
     #[command(flatten)]
+    limits: SearchLimits,
+
+    #[command(flatten)]
     delivery: Delivery,
 }
 
@@ -35,7 +39,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let mut status = Status::Clean;
     let mut reports = Vec::new();
     for path in &arguments.traces {
-        match stats(path, quiet) {
+        match stats(arguments, path, quiet) {
             Ok(report) => reports.push(report),
             Err(failure) => {
                 complain_of(failure);
@@ -50,10 +54,12 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     status.unless(arguments.delivery.deliver(quiet, "stats", &reports, text))
 }
 
-fn stats(path: &Path, quiet: bool) -> Result<StatsReport, String> {
+fn stats(arguments: &Arguments, path: &Path, quiet: bool) -> Result<StatsReport, String> {
     let source = open_trace(path, quiet)?;
     let progress = Progress::new();
     let name = path.display().to_string();
-    let report = deadheat::stats(&name, &source, &|step| progress.show(step));
+    let report = deadheat::stats(&name, &source, arguments.limits.token(), &|step| {
+        progress.show(step);
+    });
     report.map_err(|error| of_trace(path, &error))
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use deadheat::{MAX_REPORT_BYTES, VerifyError};
 
 use crate::files::{of, of_trace, open_trace, read};
+use crate::interrupt::SearchLimits;
 use crate::output::Delivery;
 use crate::progress::Progress;
 use crate::status::Status;
@@ -26,6 +27,14 @@ pub struct Arguments {
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
 
+    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
+    /// was joined), and say which
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    limits: SearchLimits,
+
     #[command(flatten)]
     delivery: Delivery,
 }
@@ -40,10 +49,13 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let report = read(&arguments.report, MAX_REPORT_BYTES)?;
     let source = open_trace(&arguments.trace, quiet)?;
     let progress = Progress::new();
-    let verified = deadheat::verify(&report, &source, &|step| progress.show(step));
+    let stop = arguments.limits.token();
+    let verified = deadheat::verify(&report, &source, arguments.repair, stop, &|step| {
+        progress.show(step);
+    });
     let report = verified.map_err(|error| match &error {
         VerifyError::Trace(error) => of_trace(&arguments.trace, error),
-        VerifyError::Impossible(_) => of(&arguments.trace, error),
+        VerifyError::Impossible(_) | VerifyError::Stopped(_) => of(&arguments.trace, error),
         VerifyError::Report(_) => of(&arguments.report, error),
     })?;
     let text = || report.text(&arguments.report.display().to_string());

@@ -859,3 +859,17 @@ fn an_event_that_could_not_have_happened_is_named_with_its_line() {
         stderr(&output)
     );
 }
+
+#[test]
+fn variables_that_race_are_listed_also_where_one_race_stands_for_several() {
+    let trace = "A|w(x)|1\nA|w(y)|1\nA|w(z)|1\nB|w(x)|2\nB|w(y)|2\nB|w(z)|2\n";
+    let report = stdout(&deadheat_on(&["analyze", "--json", "-"], trace));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["races"].as_array().unwrap().len(), 1);
+    assert_eq!(report["racy_variables"], serde_json::json!(["x", "y", "z"]));
+    let text = stdout(&deadheat_on(&["analyze", "-"], trace));
+    assert!(text.contains("\nvariables that race: x, y, z\n"), "{text}");
+    // Where every variable has its race, nothing is said twice.
+    let text = stdout(&deadheat_on(&["analyze", "-"], "A|w(x)|1\nB|w(x)|2\n"));
+    assert!(!text.contains("variables that race"), "{text}");
+}

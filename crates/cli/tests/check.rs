@@ -342,7 +342,10 @@ fn every_order_of_sections_is_visited_on_demand() {
     assert!(guarantee.contains("`--all-orders` visits"), "{guarantee}");
     let report = json_of(&["--all-orders"], hidden);
     assert_eq!(report["engine"], "zipper");
-    assert_eq!(report["orders"], json!({"visited": 1, "complete": true}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 1, "complete": true, "deadlock_possible": false, "error_possible": false})
+    );
     assert_eq!(report["racy_locations"], json!(["x"]));
     let race = &report["races"][0];
     assert_eq!(race["order"], json!(["main"]));
@@ -362,7 +365,10 @@ fn every_order_of_sections_is_visited_on_demand() {
 
     let figure_2 = "shared x; shared a; proc main() { finish { async { isolated { if !a { x = 1; } } } isolated { a = 1; } let y = x; } }";
     let report = json_of(&["--all-orders"], figure_2);
-    assert_eq!(report["orders"], json!({"visited": 2, "complete": true}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 2, "complete": true, "deadlock_possible": false, "error_possible": false})
+    );
     let guarantee = report["guarantee"].as_str().unwrap();
     assert!(
         guarantee.starts_with("race-free for this input, under every schedule"),
@@ -372,7 +378,10 @@ fn every_order_of_sections_is_visited_on_demand() {
     let tasks = "async { isolated { x = x + 1; } } ".repeat(6);
     let many = format!("shared x; proc main() {{ {tasks} }}");
     let report = json_of(&["--all-orders", "--max-orders", "5"], &many);
-    assert_eq!(report["orders"], json!({"visited": 5, "complete": false}));
+    assert_eq!(
+        report["orders"],
+        json!({"visited": 5, "complete": false, "deadlock_possible": false, "error_possible": false})
+    );
     let guarantee = report["guarantee"].as_str().unwrap();
     assert!(guarantee.contains("raise --max-orders"), "{guarantee}");
 
@@ -507,5 +516,89 @@ fn a_lock_that_one_strand_uses_orders_nothing() {
     assert!(
         said.contains("lock can take another order in others"),
         "{said}"
+    );
+}
+
+#[test]
+fn the_schedule_of_the_first_finding_is_saved_and_drawn_where_the_run_is_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    // Depth first, the child comes before.
+    let source =
+        "shared go; proc main() { async { isolated { go = 1; } } isolated { assert go == 1; } }";
+    std::fs::write(at("p.tp"), source).unwrap();
+    assert_eq!(deadheat(&["check", &at("p.tp")]).status.code(), Some(0));
+    let (schedule, graph) = (at("s.txt"), at("g.dot"));
+    let side = ["--save-schedule", &schedule, "--graph", &graph, &at("p.tp")];
+    for search in ["--explore", "--all-orders"] {
+        let output = deadheat(&[&["check", search][..], &side].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let again = format!("trace:{schedule}");
+        let again = deadheat(&["check", "--schedule", &again, "--json", &at("p.tp")]);
+        let report: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+        assert!(!report["error"].is_null(), "{search}: {}", stdout(&again));
+        // In the picture the child has not run yet.
+        let drawn = std::fs::read_to_string(&graph).unwrap();
+        assert!(
+            !drawn.contains("go = 1") && !drawn.contains("write go"),
+            "{drawn}"
+        );
+    }
+}
+
+#[test]
+fn max_shown_says_how_many_races_are_shown_in_full() {
+    let source = "shared x; shared y; shared z; proc main() { async { x = 1; y = 1; z = 1; } x = 2; y = 2; z = 2; }";
+    let shown = |arguments: &[&str]| {
+        let text = stdout(&deadheat_on(&[&["check", "-"], arguments].concat(), source));
+        text.matches("at the same time").count()
+    };
+    assert_eq!(shown(&[]), 3);
+    assert_eq!(shown(&["--max-shown", "1"]), 1);
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let program = "proc main() {}";
+    for option in ["--max-states=5", "--max-orders=5"] {
+        let output = deadheat_on(&["check", option, "-"], program);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+    }
+    let trace = "T1|w(x)|1\nT2|w(x)|2\n";
+    let output = deadheat_on(&["analyze", "--engine=hb", "--complete", "-"], trace);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("--complete goes with --engine m2"), "{text}");
+    let output = deadheat_on(&["analyze", "--engine=hb,m2", "--complete", "-"], trace);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn shells_and_man_know_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&deadheat(&["completions", shell]));
+        assert!(
+            script.contains("analyze") && script.contains("max-memory"),
+            "{shell}"
+        );
+    }
+    let directory = folder.path().display().to_string();
+    assert_eq!(deadheat(&["man", &directory]).status.code(), Some(0));
+    for page in ["deadheat.1", "deadheat-check.1", "deadheat-analyze.1"] {
+        let text = std::fs::read_to_string(folder.path().join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}");
+    }
+    let nowhere = folder.path().join("nowhere").display().to_string();
+    assert_eq!(deadheat(&["man", &nowhere]).status.code(), Some(2));
+}
+
+#[test]
+fn one_of_a_kind_is_counted_in_the_singular() {
+    let output = deadheat_on(&["stats", "-"], "T1|acq(l)|1\nT1|rel(l)|1\n");
+    let text = stdout(&output);
+    assert!(
+        text.contains("1 thread, 1 lock, 1 place in the source"),
+        "{text}"
     );
 }

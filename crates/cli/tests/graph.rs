@@ -159,3 +159,24 @@ fn what_cannot_be_drawn_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot write `no-such-folder/a.svg`"));
 }
+
+#[test]
+fn the_order_of_locks_is_drawn_apart_from_starts_and_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = |source: &str| {
+        let (program, picture) = (folder.path().join("p.tp"), folder.path().join("p.dot"));
+        fs::write(&program, source).unwrap();
+        let at = |path: &Path| path.display().to_string();
+        let output = deadheat(&["check", "--graph", &at(&picture), &at(&program)]);
+        assert_eq!(output.status.code(), Some(0));
+        fs::read_to_string(picture).unwrap()
+    };
+    let lock = "order of a lock's sections";
+    let locked = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; } acquire l; x = 2; release l; join t; }";
+    let locked = drawn(locked);
+    assert!(
+        locked.contains(lock) && locked.contains("starts, or is waited for"),
+        "{locked}"
+    );
+    assert!(!drawn("shared x; proc main() { fork t { x = 1; } join t; }").contains(lock));
+}

@@ -179,9 +179,9 @@ fn stats_tell_what_is_in_a_trace() {
     let shown = stdout(&deadheat(&["stats", &text(&at("a.std"))]));
     for part in [
         "13 events, ",
-        "2 threads, 2 variables, 1 locks, 11 places in the source",
+        "2 threads, 2 variables, 1 lock, 11 places in the source",
         "  3  l held by main, events 2 to 6",
-        "1 critical sections are not left",
+        "1 critical section is not left",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -276,4 +276,70 @@ fn names_cannot_control_the_terminal() {
     let shown = stdout(&deadheat(&["stats", "--color", "always", &file]));
     assert!(shown.contains("T\u{fffd}[31m"), "{shown}");
     assert!(!shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn repair_reads_a_trace_that_could_not_have_happened_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    // A release without an acquire, and what T2 does after it was joined.
+    let ill =
+        "# ill-formed\nT1|rel(l)|1\nT1|w(x)|2\nT2|w(x)|3\nT1|join(T2)|4\nT2|w(y)|5\nT1|w(y)|6\n";
+    std::fs::write(at("ill.std"), ill).unwrap();
+    let refused = deadheat(&["analyze", &at("ill.std")]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("line 2: "),
+        "{}",
+        stderr(&refused)
+    );
+
+    let left_out = "2 events that could not have happened were left out: line 2: T1 releases l, which it \
+                    does not hold; line 6: T2 does something after its end";
+    let report = at("report.json");
+    let into = format!("--json={report}");
+    for engine in ["m2", "hb"] {
+        let output = deadheat(&[
+            "analyze",
+            "--repair",
+            "--engine",
+            engine,
+            &into,
+            &at("ill.std"),
+        ]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(left_out), "{}", stderr(&output));
+        let text = std::fs::read(&report).unwrap();
+        let json: Value = serde_json::from_slice(&text).unwrap();
+        let races = json["races"].as_array().unwrap();
+        assert_eq!((races.len(), &races[0]["variable"]), (1, &"x".into()));
+        assert_eq!(
+            (&json["complete"], &json["events"]),
+            (&false.into(), &4.into())
+        );
+        assert!(json["guarantee"].as_str().unwrap().contains(left_out));
+    }
+    let report_of_m2 = deadheat(&["analyze", "--repair", &into, &at("ill.std")]);
+    assert_eq!(report_of_m2.status.code(), Some(1));
+    let verified = deadheat(&["verify", "--repair", &report, &at("ill.std")]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+    let explained = deadheat(&["explain", "--repair", &at("ill.std")]);
+    assert_eq!(explained.status.code(), Some(1));
+    assert!(
+        stdout(&explained).contains(left_out),
+        "{}",
+        stdout(&explained)
+    );
+
+    let converted = deadheat(&["convert", "--repair", &at("ill.std"), &at("well.std")]);
+    assert!(stderr(&converted).contains(left_out));
+    let well = std::fs::read_to_string(at("well.std")).unwrap();
+    assert_eq!(well, "T1|w(x)|2\nT2|w(x)|3\nT1|join(T2)|4\nT1|w(y)|6\n");
+    // What is well-formed is left as it is, without a word.
+    let again = deadheat(&["convert", "--repair", &at("well.std"), &at("again.std")]);
+    assert_eq!(
+        (stderr(&again), again.status.code()),
+        (String::new(), Some(0))
+    );
+    assert_eq!(std::fs::read_to_string(at("again.std")).unwrap(), well);
 }

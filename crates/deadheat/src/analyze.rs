@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use deadheat_explain::{Judgement, NotATrace, Witnesses};
-use deadheat_model::{EventNumber, Execution};
+use deadheat_model::{EventNumber, Execution, StopReason, StopToken};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
 use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Sources, Spelling};
@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::illustration::{Scene, illustrate};
+use crate::reading::read;
 use crate::{Step, Watch};
 
 /// What is asked of an analysis.
@@ -25,6 +26,10 @@ pub struct AnalyzeOptions {
     pub listing: Listing,
     /// What a prediction leaves open is decided by exact search, within these bounds.
     pub complete: Option<Budget>,
+    /// Ends the search, not what was found.
+    pub stop: StopToken,
+    /// Leave out events that could not have happened.
+    pub repair: bool,
 }
 
 /// What the engines said.
@@ -35,6 +40,8 @@ pub struct Analysis {
     pub failures: Vec<EngineError>,
     /// Witnesses that the checker refused: bugs of deadheat, to be told.
     pub refused: Vec<String>,
+    /// What was left out of the trace, if something was: to be told.
+    pub repair: Option<String>,
     /// The files that the trace's places are in.
     pub sources: Sources,
     execution: Option<Arc<Execution>>,
@@ -49,6 +56,9 @@ pub enum AnalyzeError {
     /// Nothing follows from nothing.
     #[error("the trace has no events")]
     Empty,
+    /// There was no time to read it.
+    #[error("stopped while the trace was read ({0}): nothing was judged")]
+    Stopped(StopReason),
     /// No engine can judge it.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -109,12 +119,6 @@ impl Analysis {
     }
 }
 
-/// Reads all of a trace into memory.
-pub fn read(source: &Source, watch: Watch) -> Result<Execution, TraceError> {
-    watch(Step::Reading(0.0));
-    source.read_all()
-}
-
 /// Asks engines about a trace. What only an engine cannot do does not end the analysis.
 pub fn analyze(
     source: &Source,
@@ -124,10 +128,18 @@ pub fn analyze(
     let asked = &options.engines;
     let in_memory = source.format() != Format::Dht
         || asked.is_empty()
+        || options.repair
         || asked.iter().any(|engine| engine.in_memory);
-    let execution = match in_memory {
-        true => Some(Arc::new(read(source, watch)?)),
+    let reading = match in_memory {
+        true => {
+            let reading = read(source, options.repair, options.stop, watch)?;
+            Some(reading.map_err(AnalyzeError::Stopped)?)
+        }
         false => None,
+    };
+    let (execution, repair) = match reading {
+        Some(reading) => (Some(Arc::new(reading.execution)), reading.repair),
+        None => (None, None),
     };
     let recording = match &execution {
         Some(execution) => Recording::InMemory(execution),
@@ -141,6 +153,12 @@ pub fn analyze(
         for report in &mut analysis.reports {
             report.leave_out(damage.to_string());
         }
+    }
+    if let Some(repair) = repair {
+        for report in &mut analysis.reports {
+            report.leave_out(repair.clone());
+        }
+        analysis.repair = Some(repair);
     }
     Ok(analysis)
 }
@@ -170,7 +188,7 @@ fn judge(
         let name = current.lock().map_or("", |name| *name);
         watch(Step::Judging(name, done, all));
     };
-    let mut survey = Survey::new(recording, &judging)?;
+    let mut survey = Survey::new(recording, &judging, options.stop)?;
     let surveyed = start.elapsed();
     let engines = match &options.engines[..] {
         [] => vec![Engine::strongest(&survey.constructs())],
@@ -184,6 +202,7 @@ fn judge(
         reports: Vec::new(),
         failures: Vec::new(),
         refused: Vec::new(),
+        repair: None,
         sources: Sources::default(),
         execution: execution.cloned(),
     };

@@ -7,8 +7,10 @@ use deadheat_explain::Replayed;
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
-use deadheat_lang::{CannotFollow, DEFAULT_MAX_STEPS, Program, Run, Schedule};
-use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition};
+use deadheat_lang::{
+    CannotFollow, DEFAULT_MAX_STEPS, Ending, Program, RecordedSchedule, Run, Schedule,
+};
+use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition, StopToken};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{Chapter, CheckReport, Renderer, Sources, race_identity};
@@ -36,6 +38,8 @@ pub struct CheckOptions {
     pub explore: Option<u64>,
     /// Visit every order of isolated sections, and at most so many.
     pub all_orders: Option<u64>,
+    /// Ends the run and each search, not what was found.
+    pub stop: StopToken,
 }
 
 impl CheckOptions {
@@ -55,6 +59,7 @@ impl Default for CheckOptions {
             max_steps: DEFAULT_MAX_STEPS,
             explore: None,
             all_orders: None,
+            stop: StopToken::default(),
         }
     }
 }
@@ -106,8 +111,11 @@ pub struct Checked {
     pub sources: Sources,
     path: String,
     source: String,
+    program: Program,
     run: Run,
     findings: Findings,
+    /// The schedule of the first thing that another schedule does wrong, if the run does nothing wrong.
+    finding: Option<RecordedSchedule>,
 }
 
 impl Checked {
@@ -164,9 +172,13 @@ impl Checked {
         schedules.take(MAX_REPLAYS).filter_map(replay).collect()
     }
 
-    /// The run's schedule, for `--schedule trace:FILE`.
+    /// A schedule that shows the first finding, for `--schedule trace:FILE`: the run's own, unless only another one
+    /// does something wrong.
     pub fn schedule(&self) -> String {
-        self.run.schedule().to_string()
+        match &self.finding {
+            Some(schedule) => schedule.to_string(),
+            None => self.run.schedule().to_string(),
+        }
     }
 
     /// The run, to be saved as a trace.
@@ -175,18 +187,40 @@ impl Checked {
     }
 
     /// Explains the run's races.
-    pub fn explain(&self, watch: Watch) -> Result<Explained, ExplainError> {
+    pub fn explain(&self, stop: StopToken, watch: Watch) -> Result<Explained, ExplainError> {
         let execution = Arc::new(self.run.execution.clone());
+        let options = ExplainOptions {
+            stop,
+            ..ExplainOptions::default()
+        };
         let sources = Sources::with(&self.path, &self.source);
-        explain_execution(execution, sources, &ExplainOptions::default(), watch)
+        explain_execution(execution, sources, &options, watch)
     }
 
-    /// The picture of the run's computation graph, its races marked, as a file of this name has it.
+    /// The picture of the computation graph under the same schedule, its races marked, as a file of this name
+    /// has it.
     pub fn draw(&self, file: &Path) -> Result<String, String> {
         let format = PictureFormat::of_name(file)?;
-        let races = self.findings.races.iter().map(|finding| finding.race);
+        let Some(schedule) = &self.finding else {
+            return self.drawn(&self.run.execution, &self.findings, format);
+        };
+        let run = self.program.follow(schedule);
+        let mut execution = run.map_err(|error| error.to_string())?.execution;
+        name_places(&self.path, &mut execution);
+        let findings = hb::ENGINE.check(&execution);
+        let findings = findings.map_err(|error| error.to_string())?;
+        self.drawn(&execution, &findings, format)
+    }
+
+    fn drawn(
+        &self,
+        execution: &Execution,
+        findings: &Findings,
+        format: PictureFormat,
+    ) -> Result<String, String> {
+        let races = findings.races.iter().map(|finding| finding.race);
         let races: Vec<Race> = races.collect();
-        let drawn = draw(&self.path, &self.run.execution, &races, format);
+        let drawn = draw(&self.path, execution, &races, format);
         drawn.map_err(|error| error.to_string())
     }
 }
@@ -201,21 +235,29 @@ pub fn check(
     let program = Program::parse(source).map_err(|diagnostics| {
         CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
     })?;
-    let mut run = program.run(&options.schedule, options.max_steps)?;
+    let mut run = program.run_until(&options.schedule, options.max_steps, options.stop)?;
     name_places(path, &mut run.execution);
     let constructs = program.constructs();
     let engine = engine(constructs, &run.execution, options)?;
     let findings = engine.check(&run.execution)?;
     let orders = match options.all_orders {
-        Some(most) => Some(visit_orders(&program, options.max_steps, most, watch)?),
+        Some(most) => Some(visit_orders(&program, options, most, watch)?),
         None => None,
     };
-    let exploration = options.explore.map(|most| explore(&program, most, watch));
+    let exploration = options
+        .explore
+        .map(|most| explore(&program, options, most, watch));
     // Only what shows when it is run again is reported.
     let replayed = |exploration| Replayed::new(&program, exploration);
     let orders = orders.as_ref().map(replayed);
     let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
+    let harmless = findings.races.is_empty() && run.ending == Ending::Finished;
+    let searches = [orders, exploration].into_iter().flatten();
+    let finding = match harmless {
+        true => searches.filter_map(first_finding).next(),
+        false => None,
+    };
     let mut report = CheckReport::new(
         path,
         constructs,
@@ -232,9 +274,23 @@ pub fn check(
         sources,
         path: path.to_string(),
         source: source.to_string(),
+        program,
         run,
         findings,
+        finding,
     })
+}
+
+/// The schedule of the first thing that a search found: a race, or else a deadlock or an error.
+fn first_finding(search: &Replayed) -> Option<RecordedSchedule> {
+    let races = search.races.iter().flat_map(|(_, proof)| proof);
+    let race = races.map(|proof| proof.proof().clone()).next();
+    let Exploration {
+        deadlock, errors, ..
+    } = search.exploration;
+    let deadlock = || deadlock.as_ref().map(|example| example.schedule.clone());
+    let error = || errors.first().map(|example| example.schedule.clone());
+    race.or_else(deadlock).or_else(error)
 }
 
 /// Calls places by the file's name, as a trace does.
@@ -274,13 +330,14 @@ fn engine(
 
 fn visit_orders(
     program: &Program,
-    max_steps: u64,
+    options: &CheckOptions,
     max_orders: u64,
     watch: Watch,
 ) -> Result<Exploration, EngineError> {
     let options = SectionOptions {
-        max_steps,
+        max_steps: options.max_steps,
         max_orders,
+        stop: options.stop,
     };
     deadheat_explore::explore_sections(program, &options, |progress| {
         watch(Step::Ordering(
@@ -291,9 +348,15 @@ fn visit_orders(
     })
 }
 
-fn explore(program: &Program, max_states: u64, watch: Watch) -> Exploration {
+fn explore(
+    program: &Program,
+    options: &CheckOptions,
+    max_states: u64,
+    watch: Watch,
+) -> Exploration {
     let options = ExploreOptions {
         max_states,
+        stop: options.stop,
         ..ExploreOptions::default()
     };
     deadheat_explore::explore(program, &options, |progress| {

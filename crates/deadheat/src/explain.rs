@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deadheat_explain::general::{GeneralRaces, general_races};
 use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witnesses};
-use deadheat_model::{EventNumber, Execution, Race};
+use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
@@ -13,18 +13,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::illustration::{Scene, illustrate};
-use crate::{Step, Watch, read};
+use crate::reading::{Reading, read};
+use crate::{Step, Watch};
 
 /// What is asked of an explanation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplainOptions {
     /// Add the races that m2 predicts in other orders of the same events.
     pub predict: bool,
+    /// Ends the search, not what was found.
+    pub stop: StopToken,
+    /// Leave out events that could not have happened.
+    pub repair: bool,
 }
 
 impl Default for ExplainOptions {
     fn default() -> ExplainOptions {
-        ExplainOptions { predict: true }
+        ExplainOptions {
+            predict: true,
+            stop: StopToken::default(),
+            repair: false,
+        }
     }
 }
 
@@ -40,6 +49,9 @@ pub enum ExplainError {
     /// The checker of witnesses does not accept it.
     #[error(transparent)]
     Unchecked(#[from] NotATrace),
+    /// There was no time to read it.
+    #[error("stopped while the trace was read ({0}): nothing was explained")]
+    Stopped(StopReason),
 }
 
 impl ExplainError {
@@ -48,7 +60,7 @@ impl ExplainError {
         match self {
             ExplainError::Malformed(malformed) => Some(malformed.number),
             ExplainError::Unchecked(refused) => Some(refused.event),
-            ExplainError::Trace(_) => None,
+            ExplainError::Trace(_) | ExplainError::Stopped(_) => None,
         }
     }
 }
@@ -57,6 +69,8 @@ impl ExplainError {
 pub struct Explained {
     /// What was found.
     pub report: ExplainReport,
+    /// What was left out of the trace, if something was: to be told.
+    pub repair: Option<String>,
     /// The files that it is about.
     pub sources: Sources,
     execution: Arc<Execution>,
@@ -103,8 +117,15 @@ pub fn explain(
     options: &ExplainOptions,
     watch: Watch,
 ) -> Result<Explained, ExplainError> {
-    let execution = Arc::new(read(source, watch)?);
-    explain_execution(execution, Sources::default(), options, watch)
+    let reading = read(source, options.repair, options.stop, watch)?;
+    let Reading { execution, repair } = reading.map_err(ExplainError::Stopped)?;
+    let execution = Arc::new(execution);
+    let mut explained = explain_execution(execution, Sources::default(), options, watch)?;
+    if let Some(repair) = repair {
+        explained.report.guarantee += &format!("; {repair}");
+        explained.repair = Some(repair);
+    }
+    Ok(explained)
 }
 
 /// Explains the races of an execution whose places are in these files.
@@ -116,9 +137,13 @@ pub fn explain_execution(
 ) -> Result<Explained, ExplainError> {
     let all = execution.events.len() as u64;
     watch(Step::Judging("explaining", 0, all));
-    let explanation = deadheat_explain::explain(&execution, &Limits::default())?;
+    let limits = Limits {
+        stop: options.stop,
+        ..Limits::default()
+    };
+    let mut explanation = deadheat_explain::explain(&execution, &limits)?;
     let predicted = match options.predict {
-        true => predicted(&execution, watch)?,
+        true => predicted(&execution, options.stop, &mut explanation, watch)?,
         false => Vec::new(),
     };
     let mut races: Vec<Race> = explanation.races.iter().map(|race| race.race).collect();
@@ -126,10 +151,17 @@ pub fn explain_execution(
     let others = predicted.iter().map(|shown| shown.race);
     races.extend(others.filter(|race| !apparent.contains(&race.ends())));
     let known = races.iter().map(Race::ends).collect();
-    let general = general_races(&execution, &known)?;
+    let general = match options.stop.due() {
+        None => general_races(&execution, &known)?,
+        Some(why) => {
+            explanation.stopped(why);
+            GeneralRaces::default()
+        }
+    };
     let report = report(&execution, &explanation, predicted, &general, &sources);
     Ok(Explained {
         report,
+        repair: None,
         sources,
         execution,
         races,
@@ -156,10 +188,18 @@ fn report(
 
 /// The races that m2 predicts, each with a witness that the checker has accepted. An execution that is
 /// too much for m2 has none.
-fn predicted(execution: &Execution, watch: Watch) -> Result<Vec<Shown>, NotATrace> {
+fn predicted(
+    execution: &Execution,
+    stop: StopToken,
+    explanation: &mut Explanation,
+    watch: Watch,
+) -> Result<Vec<Shown>, NotATrace> {
     let judging = |done, all| watch(Step::Judging(m2::ENGINE.name, done, all));
-    let survey = Survey::new(Recording::InMemory(execution), &judging);
+    let survey = Survey::new(Recording::InMemory(execution), &judging, stop);
     let findings = survey.and_then(|mut survey| m2::ENGINE.judge(&mut survey, &Options::default()));
+    if let Ok(Some(why)) = findings.as_ref().map(|findings| findings.stopped) {
+        explanation.stopped(why);
+    }
     match findings {
         Ok(findings) if !findings.races.is_empty() => {
             let witnesses = Witnesses::new(execution)?;

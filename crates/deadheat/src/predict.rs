@@ -1,5 +1,6 @@
 //! `deadheat run --predict`: a C or C++ program is recorded; then its trace tells what happened and what could have.
 
+use deadheat_model::StopToken;
 use deadheat_native::{NativeRace, Suppressions, Survey};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, m2};
@@ -104,10 +105,12 @@ impl Prediction {
 }
 
 /// Records a program built by `deadheat cc` or `deadheat c++`, and tells what happened and what could have.
+/// Signals belong to the program while it runs; `stop` is asked for when it has ended.
 pub fn predict(
     options: &RunOptions,
     filter: &Filter,
     limit: u64,
+    stop: impl FnOnce() -> StopToken,
     watch: Watch,
 ) -> Result<Prediction, PredictError> {
     let mut suppressions = Suppressions::default();
@@ -121,6 +124,7 @@ pub fn predict(
         output: room.path().join("run.dht"),
         limit: Some(limit),
     })?;
+    let stop = stop();
     let mut prediction = Prediction {
         recording,
         happened: Survey::default(),
@@ -145,6 +149,7 @@ pub fn predict(
         let engines: Vec<&'static Engine> = vec![&hb::ENGINE, &m2::ENGINE];
         let asked = AnalyzeOptions {
             engines,
+            stop,
             ..AnalyzeOptions::default()
         };
         let analysis = match analyze(&source, &asked, watch) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use deadheat_model::words::word;
-use deadheat_model::{Event, EventNumber, Location, Lock, Names, Op, Site, Strand};
+use deadheat_model::{Event, EventNumber, Location, Lock, Names, Op, Site, StopToken, Strand};
 use deadheat_report::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, StatsThread as Thread,
 };
@@ -151,14 +151,31 @@ fn hottest(counts: &[u64]) -> impl Iterator<Item = (usize, u64)> {
     order.into_iter().map(|n| (n, counts[n]))
 }
 
-/// Tells what is in a trace.
-pub fn stats(path: &str, source: &Source, watch: Watch) -> Result<StatsReport, TraceError> {
+/// Tells what is in a trace; or, if it is stopped, in the beginning of it.
+pub fn stats(
+    path: &str,
+    source: &Source,
+    stop: StopToken,
+    watch: Watch,
+) -> Result<StatsReport, TraceError> {
     let mut counts = Counts::default();
-    let _ = source.for_each(|window| {
+    let mut names = Names::default();
+    let flow = source.for_each(|window| {
         counts.add(&window);
         watch(Step::Reading(window.done));
-        ControlFlow::<()>::Continue(())
+        match stop.due() {
+            None => ControlFlow::Continue(()),
+            Some(why) => {
+                names = window.names.clone();
+                ControlFlow::Break(why)
+            }
+        }
     })?;
+    let stopped = flow.break_value();
+    let names = match stopped {
+        None => source.names()?,
+        Some(_) => &names,
+    };
     let bytes = source.bytes();
     Ok(StatsReport {
         trace: path.to_string(),
@@ -175,7 +192,8 @@ pub fn stats(path: &str, source: &Source, watch: Watch) -> Result<StatsReport, T
             kept: damage.kept,
             lost: damage.lost,
         }),
-        ..report(&counts, source.names()?)
+        stopped: stopped.map(|why| why.to_string()),
+        ..report(&counts, names)
     })
 }
 

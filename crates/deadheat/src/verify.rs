@@ -1,11 +1,13 @@
 //! `deadheat verify`: are the witnesses in a report true?
 
 use deadheat_explain::{ReportError, verify_report};
+use deadheat_model::{StopReason, StopToken};
 use deadheat_report::VerifyReport;
 use deadheat_trace::{Source, TraceError};
 use thiserror::Error;
 
-use crate::{Watch, read};
+use crate::Watch;
+use crate::reading::read;
 
 /// The most bytes of a report that are read.
 pub const MAX_REPORT_BYTES: usize = deadheat_explain::MAX_REPORT_BYTES;
@@ -19,16 +21,27 @@ pub enum VerifyError {
     /// The trace could not have happened.
     #[error("{0}")]
     Impossible(ReportError),
+    /// There was no time to read the trace.
+    #[error("stopped while the trace was read ({0}): nothing was checked")]
+    Stopped(StopReason),
     /// The report is not one about this trace.
     #[error(transparent)]
     Report(ReportError),
 }
 
 /// Checks every witness of a report, as `deadheat analyze --json` prints it, against the trace. Nothing
-/// of the report is believed.
-pub fn verify(report: &str, trace: &Source, watch: Watch) -> Result<VerifyReport, VerifyError> {
-    let execution = read(trace, watch)?;
-    let verification = verify_report(report, &execution).map_err(|error| match error {
+/// of the report is believed. Once it is stopped, the rest is not checked. `repairs`
+/// as for the analysis that made the report.
+pub fn verify(
+    report: &str,
+    trace: &Source,
+    repairs: bool,
+    stop: StopToken,
+    watch: Watch,
+) -> Result<VerifyReport, VerifyError> {
+    let reading = read(trace, repairs, stop, watch)?;
+    let execution = reading.map_err(VerifyError::Stopped)?.execution;
+    let verification = verify_report(report, &execution, stop).map_err(|error| match error {
         ReportError::NotATrace(_) => VerifyError::Impossible(error),
         _ => VerifyError::Report(error),
     })?;

@@ -16,7 +16,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use deadheat_model::{Access, Event, EventNumber, Execution, Strand, Witness};
+use deadheat_model::{
+    Access, Event, EventNumber, Execution, StopReason, StopToken, Strand, Witness,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::Deserializer;
@@ -77,6 +79,8 @@ pub enum Verdict {
     Refused(Reason),
     /// What the report says of the accesses is so, but it gives no witness.
     NoWitness,
+    /// It was stopped before.
+    NotChecked(StopReason),
 }
 
 impl fmt::Display for Verdict {
@@ -85,6 +89,7 @@ impl fmt::Display for Verdict {
             Verdict::Verified => f.write_str("verified"),
             Verdict::Refused(reason) => write!(f, "refused: {reason}"),
             Verdict::NoWitness => f.write_str("no witness given"),
+            Verdict::NotChecked(why) => write!(f, "not checked: {why}"),
         }
     }
 }
@@ -158,8 +163,13 @@ struct End {
     loc: Option<String>,
 }
 
-/// Re-checks every race of a report against the trace it was made from.
-pub fn verify_report(json: &str, trace: &Execution) -> Result<Verification, ReportError> {
+/// Re-checks every race of a report against the trace it was made from. Once it is stopped, the rest is not
+/// checked.
+pub fn verify_report(
+    json: &str,
+    trace: &Execution,
+    stop: StopToken,
+) -> Result<Verification, ReportError> {
     let reports = read(json)?;
     let events = trace.events.len() as u64;
     let witnesses = Witnesses::new(trace)?;
@@ -176,7 +186,10 @@ pub fn verify_report(json: &str, trace: &Execution) -> Result<Verification, Repo
             engine: engine.clone(),
             first: race.first.event,
             second: race.second.event,
-            verdict: judge(race, trace, &threads, &witnesses),
+            verdict: match stop.due() {
+                None => judge(race, trace, &threads, &witnesses),
+                Some(why) => Verdict::NotChecked(why),
+            },
         });
         verification.races.extend(checked);
     }
@@ -322,6 +335,22 @@ mod tests {
     use super::*;
     use deadheat_testing::traces::{FIGURE_1A, FIGURE_1B, trace};
 
+    fn verify(json: &str, trace: &Execution) -> Result<Verification, ReportError> {
+        verify_report(json, trace, StopToken::default())
+    }
+
+    #[test]
+    fn what_is_not_checked_before_the_time_is_up_is_not_called_verified() {
+        let up = StopToken::default().or_after(std::time::Duration::ZERO);
+        let report = report().to_string();
+        let verification = verify_report(&report, &trace(FIGURE_1B), up).unwrap();
+        assert!(!verification.all_verified());
+        assert!(matches!(
+            verification.races[0].verdict,
+            Verdict::NotChecked(_)
+        ));
+    }
+
     /// What the command prints for Figure 1b.
     fn report() -> Value {
         json!({
@@ -344,14 +373,14 @@ mod tests {
     }
 
     fn verdicts(json: &str) -> Vec<Verdict> {
-        let verification = verify_report(json, &trace(FIGURE_1B)).unwrap();
+        let verification = verify(json, &trace(FIGURE_1B)).unwrap();
         let races = verification.races.into_iter();
         races.map(|race| race.verdict).collect()
     }
 
     #[test]
     fn a_true_report_is_verified() {
-        let verification = verify_report(&report().to_string(), &trace(FIGURE_1B)).unwrap();
+        let verification = verify(&report().to_string(), &trace(FIGURE_1B)).unwrap();
         assert!(verification.all_verified());
         assert_eq!(
             verification.races,
@@ -481,7 +510,7 @@ mod tests {
             json!({"races": [race]}).to_string()
         };
         let verdict = |trace: &Execution, name| {
-            let verification = verify_report(&json(name), trace).unwrap();
+            let verification = verify(&json(name), trace).unwrap();
             verification.races[0].verdict.to_string()
         };
         assert_eq!(verdict(&trace, "T2"), "verified");
@@ -499,7 +528,7 @@ mod tests {
         assert_eq!(verdicts(&json), [Verdict::NoWitness]);
         let json = r#"{"races": [{"first": {"event": 2}, "second": {"event": 14}}]}"#;
         assert_eq!(verdicts(json), [Verdict::NoWitness]);
-        let verification = verify_report(json, &trace(FIGURE_1B)).unwrap();
+        let verification = verify(json, &trace(FIGURE_1B)).unwrap();
         assert!(!verification.all_verified());
         assert_eq!(verification.refused().count(), 0);
     }
@@ -517,7 +546,7 @@ mod tests {
             ("read-write", true),
             ("write-write", false),
         ] {
-            let verification = verify_report(&json(kind).to_string(), &trace).unwrap();
+            let verification = verify(&json(kind).to_string(), &trace).unwrap();
             assert_eq!(verification.all_verified(), verified, "{kind}");
         }
     }
@@ -547,11 +576,11 @@ mod tests {
             ),
         ];
         for (json, words) in cases {
-            let error = verify_report(json, &trace(FIGURE_1B)).unwrap_err();
+            let error = verify(json, &trace(FIGURE_1B)).unwrap_err();
             assert!(error.to_string().contains(words), "{json}: {error}");
         }
         let impossible = trace("T1 rel(l)");
-        let error = verify_report(r#"{"races": []}"#, &impossible).unwrap_err();
+        let error = verify(r#"{"races": []}"#, &impossible).unwrap_err();
         assert!(
             error.to_string().contains("event 1 of the trace"),
             "{error}"
@@ -577,7 +606,7 @@ mod tests {
             let Ok(damaged) = String::from_utf8(bytes) else {
                 continue;
             };
-            let Ok(verification) = verify_report(&damaged, &trace) else {
+            let Ok(verification) = verify(&damaged, &trace) else {
                 continue;
             };
             read += 1;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_lang::{RecordedSchedule, RuntimeError, Waiting};
-use deadheat_model::{AccessKind, Site, Strand};
+use deadheat_model::{AccessKind, Site, StopReason, Strand};
 
 /// The most schedules that are counted: where there are more, this is their number.
 pub const MAX_SCHEDULES: u64 = u64::MAX - 1;
@@ -76,6 +76,8 @@ pub enum Gap {
     /// A run did not take the order of sections it was to take, or a race did not show, and no other
     /// race explains that.
     Unexplained,
+    /// It was stopped.
+    Stopped(StopReason),
 }
 
 /// Something that can happen, with a schedule that shows it.

@@ -109,7 +109,7 @@ fn by_enumeration(program: &Program, max_schedules: u64) -> Option<Truth> {
                 let strand = schedule.execution.names.strand(error.strand);
                 errors.insert((strand.into_owned(), error.site, error.kind.to_string()));
             }
-            Ending::Finished | Ending::StillRunning => {}
+            Ending::Finished | Ending::StillRunning | Ending::Stopped(_) => {}
         }
     });
     complete.then_some(Truth {
@@ -155,6 +155,7 @@ fn explore(program: &Program, reduce: bool) -> Exploration {
     let options = ExploreOptions {
         max_states: 10_000,
         reduce,
+        ..Default::default()
     };
     deadheat_explore::explore(program, &options, |_| {})
 }

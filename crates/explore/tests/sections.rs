@@ -6,7 +6,7 @@ use deadheat_explore::{
     Exploration, ExploreOptions, Gap, SectionOptions, explore, explore_sections,
 };
 use deadheat_lang::{Program, Schedule};
-use deadheat_model::Construct;
+use deadheat_model::{Construct, StopToken};
 use deadheat_offline::{graph, zipper};
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
 
@@ -20,6 +20,7 @@ fn up_to(program: &Program, max_orders: u64) -> Exploration {
     let options = SectionOptions {
         max_steps: 10_000,
         max_orders,
+        stop: StopToken::default(),
     };
     explore_sections(program, &options, |_| {}).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Event, Execution, Site, Strand};
+use deadheat_model::{Event, Execution, Site, StopReason, StopToken, Strand};
 
 use crate::code::Value;
 use crate::location::LocationName;
@@ -12,6 +12,9 @@ use crate::schedule::{CannotFollow, RecordedSchedule, Schedule, Scheduler};
 
 /// How many steps a run takes at most, unless told otherwise.
 pub const DEFAULT_MAX_STEPS: u64 = 2_000_000;
+
+/// After how many steps a run asks whether to stop.
+const STOPS: u64 = 1 << 10;
 
 /// What happened in one run.
 #[derive(Debug)]
@@ -44,6 +47,8 @@ pub enum Ending {
     Error(RuntimeError),
     /// It was still running after as many steps as it was given.
     StillRunning,
+    /// It was still running when it was stopped.
+    Stopped(StopReason),
 }
 
 /// A strand that waits in a deadlock.
@@ -66,22 +71,36 @@ pub struct Waiting {
 impl Program {
     /// Runs the program under a schedule, for at most `max_steps` steps.
     pub fn run(&self, schedule: &Schedule, max_steps: u64) -> Result<Run, CannotFollow> {
-        self.run_while(schedule, |_, cost| cost < max_steps)
+        self.run_until(schedule, max_steps, StopToken::default())
+    }
+
+    /// The same, unless it is stopped before.
+    pub fn run_until(
+        &self,
+        schedule: &Schedule,
+        max_steps: u64,
+        stop: StopToken,
+    ) -> Result<Run, CannotFollow> {
+        self.run_while(schedule, |steps, cost| {
+            let asks = steps.is_multiple_of(STOPS);
+            let stopped = asks.then(|| stop.due()).flatten().map(Ending::Stopped);
+            stopped.or((cost >= max_steps).then_some(Ending::StillRunning))
+        })
     }
 
     /// Follows a schedule to its end, and no further.
     pub fn follow(&self, schedule: &RecordedSchedule) -> Result<Run, CannotFollow> {
         let most = schedule.steps();
         self.run_while(&Schedule::Recorded(schedule.clone()), |steps, _| {
-            steps < most
+            (steps >= most).then_some(Ending::StillRunning)
         })
     }
 
-    /// Runs the program for as long as `goes_on` says, given how many steps were taken and their cost.
+    /// Runs the program until `end` says how it ended, given how many steps were taken and their cost.
     fn run_while(
         &self,
         schedule: &Schedule,
-        goes_on: impl Fn(u64, u64) -> bool,
+        end: impl Fn(u64, u64) -> Option<Ending>,
     ) -> Result<Run, CannotFollow> {
         let mut machine = Machine::new(&self.code);
         let mut state = machine.initial();
@@ -90,8 +109,8 @@ impl Program {
         let mut steps = Vec::new();
         let mut cost = 0;
         let ending = loop {
-            if !goes_on(steps.len() as u64, cost) {
-                break Ending::StillRunning;
+            if let Some(ending) = end(steps.len() as u64, cost) {
+                break ending;
             }
             let Some(strand) = scheduler.next(&machine, &state)? else {
                 let waiting = waiting(&machine, &state);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{Location, Race, Witness};
+use crate::{Location, Race, StopReason, Witness};
 
 /// A race and, where the engine gives one, the reordering that shows it. It is the engine's word until
 /// a checker has accepted it.
@@ -46,6 +46,8 @@ pub struct Findings {
     pub without_promise: Option<&'static str>,
     /// How many events were judged, from the first.
     pub judged: u64,
+    /// Why the engine was stopped before its end, if it was.
+    pub stopped: Option<StopReason>,
 }
 
 impl Findings {
@@ -61,6 +63,13 @@ impl Findings {
         findings.sort();
         findings.racy = racy(&findings.races);
         findings
+    }
+
+    /// The engine was stopped when it had judged so many events: there may be more.
+    pub fn cut_short(&mut self, why: StopReason, judged: u64) {
+        self.stopped = Some(why);
+        self.judged = self.judged.min(judged);
+        (self.all_listed, self.exhaustive, self.counted) = (false, false, false);
     }
 
     /// Puts races and undecided pairs in their order.

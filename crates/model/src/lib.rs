@@ -23,6 +23,7 @@ mod execution;
 mod findings;
 mod names;
 mod race;
+mod stop_token;
 mod witness;
 pub mod words;
 
@@ -35,4 +36,5 @@ pub use execution::Execution;
 pub use findings::{Finding, Findings, racy};
 pub use names::{Names, Parent, SourcePosition, path_name};
 pub use race::{Race, RaceKind, RacingAccess};
+pub use stop_token::{StopReason, StopToken};
 pub use witness::Witness;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use deadheat_model::{Construct, EventNumber, Execution, Findings};
+use deadheat_model::{Construct, EventNumber, Execution, Findings, StopToken};
 use deadheat_order::Full;
 use deadheat_trace::TraceError;
 use thiserror::Error;
@@ -159,7 +159,16 @@ impl Engine {
                 instead: Engine::fitting(&constructs).name,
             });
         }
+        if let Some(why) = survey.stop.due() {
+            survey.cut_short(why);
+            let mut findings = Findings::default();
+            findings.cut_short(why, 0);
+            return Ok(findings);
+        }
         let mut findings = (self.judge)(survey, options)?;
+        if let Some(why) = survey.stopped {
+            findings.cut_short(why, survey.judged);
+        }
         if self.worth == Worth::Exact {
             findings.exhaustive = findings.all_listed && speak_for_all(&constructs);
             if options.listing == Listing::Places {
@@ -171,7 +180,7 @@ impl Engine {
 
     /// Surveys and judges an execution.
     pub fn ask(&self, recording: Recording, options: &Options) -> Result<Findings, EngineError> {
-        let mut survey = Survey::new(recording, &|_, _| {})?;
+        let mut survey = Survey::new(recording, &|_, _| {}, StopToken::default())?;
         self.judge(&mut survey, options)
     }
 

@@ -4,10 +4,17 @@
 //! which locations can race at all; all other passes see only what that leaves. A trace in a file is
 //! decoded once, if it is short enough to be kept. However many engines judge an execution, it is
 //! surveyed once.
+//!
+//! Every pass can be stopped. It then ends after some event, and so does every later pass: the beginning of
+//! an execution is an execution, and what races in it races. What is left to do to tell what was found has
+//! [`GRACE`].
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
-use deadheat_model::{Construct, Event, EventNumber, Execution, Names, Op, Site, Strand, words};
+use deadheat_model::{
+    Construct, Event, EventNumber, Execution, Names, Op, Site, StopReason, StopToken, Strand, words,
+};
 use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
 
@@ -39,6 +46,9 @@ impl<'a> Recording<'a> {
 /// decoded again for each pass, which costs no more than to ask the system for so much memory.
 const MAX_KEPT: u64 = 1 << 24;
 
+/// How long the passes may take, together, that come after one that was stopped.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// An execution that has been surveyed.
 pub struct Survey<'a> {
     /// What its numbers mean.
@@ -48,6 +58,12 @@ pub struct Survey<'a> {
     pub exposed: Exposed,
     /// How many events there are.
     pub count: u64,
+    /// How many of them are judged, from the first: all, unless a pass was stopped.
+    pub judged: u64,
+    /// Asked by everything that takes long.
+    pub stop: StopToken,
+    /// Why a pass or an engine was stopped, if one was.
+    pub stopped: Option<StopReason>,
     /// Whether it has orders that another schedule could have made otherwise, besides those of locks.
     pub kept_orders: bool,
     /// One bit for the code of each operation that occurs, plain accesses excepted.
@@ -78,6 +94,7 @@ impl<'a> Survey<'a> {
     pub fn new(
         recording: Recording<'a>,
         progress: Progress<'a>,
+        stop: StopToken,
     ) -> Result<Survey<'a>, EngineError> {
         let names = recording.names()?;
         let mut exposure = Exposure::new(names);
@@ -94,28 +111,52 @@ impl<'a> Survey<'a> {
             }
         };
         let keep = memory.capacity() > 0;
-        let mut count = 0;
-        events.each(|window, done| {
-            count += window.len() as u64;
+        let mut judged = 0;
+        let flow = events.each(|window, done| {
+            if let Some(why) = stop.due() {
+                return Ok(ControlFlow::Break(why));
+            }
+            judged += window.len() as u64;
             progress((done * 1000.0) as u64, u64::from(PASSES) * 1000);
             if keep {
                 memory.extend_from_slice(window);
             }
-            driver.feed(window, &mut exposure)
+            let fed = driver.feed(window, &mut exposure);
+            fed.map(ControlFlow::Continue)
         })?;
-        Ok(Survey {
+        let stopped = flow.break_value();
+        let mut survey = Survey {
             names,
+            count: match (recording, stopped) {
+                (Recording::InMemory(execution), _) => execution.events.len() as u64,
+                (Recording::OnDisk(_), None) => judged,
+                (Recording::OnDisk(source), Some(_)) => source.events()?,
+            },
             events: match keep {
                 true => Events::Kept(memory),
                 false => events,
             },
             exposed: exposure.finish(),
-            count,
+            judged,
+            stop,
+            stopped: None,
             kept_orders: driver.keeps_orders_of_the_schedule(),
             operations: driver.operations(),
             progress,
             passed: 1,
-        })
+        };
+        if let Some(why) = stopped {
+            survey.cut_short(why);
+        }
+        Ok(survey)
+    }
+
+    /// Work was stopped: from now on there is only time to tell what was found.
+    pub fn cut_short(&mut self, why: StopReason) {
+        if self.stopped.is_none() {
+            self.stopped = Some(why);
+            self.stop = self.stop.grace(GRACE);
+        }
     }
 
     /// The constructs that it uses.
@@ -148,7 +189,8 @@ impl<'a> Survey<'a> {
         1 + events.iter().position(&mut is_use).unwrap_or(0) as EventNumber
     }
 
-    /// The execution, if all of it is in memory.
+    /// The execution, if all of it is in memory. Of one whose survey was stopped only the events that are
+    /// [judged](Self::judged) are known to be possible.
     pub fn execution(&self, engine: &'static str) -> Result<&'a Execution, EngineError> {
         match self.events {
             Events::InMemory(execution) => Ok(execution),
@@ -173,16 +215,25 @@ impl<'a> Survey<'a> {
             let done = (before + done) * 1000.0;
             (self.progress)(done as u64, u64::from(PASSES) * 1000);
         };
-        if let Some(events) = self.events.in_memory() {
-            return Ok(feed_picked(events, only, &mut driver, engine, tell)?);
+        let most = self.judged;
+        let flow = if let Some(events) = self.events.in_memory() {
+            let events = &events[..events.len().min(most as usize)];
+            feed_picked(events, only, &mut driver, engine, self.stop, tell)?
+        } else {
+            let mut told = 0;
+            self.events.each(|window, done| {
+                tell(done);
+                let first = told + 1;
+                let window = &window[..window.len().min((most - told) as usize)];
+                told += window.len() as u64;
+                feed_window(window, first, only, &mut driver, engine, self.stop)
+            })?
+        };
+        if let ControlFlow::Break((why, told)) = flow {
+            self.judged = told;
+            self.cut_short(why);
         }
-        let mut next = 1;
-        self.events.each(|window, done| {
-            tell(done);
-            let first = next;
-            next += window.len() as EventNumber;
-            feed_window(window, first, only, &mut driver, engine)
-        })
+        Ok(())
     }
 }
 
@@ -195,28 +246,31 @@ impl Events<'_> {
         }
     }
 
-    /// Goes through the events, each time with how much is done, from 0 to 1.
-    fn each(
+    /// Goes through the events, each time with how much is done, from 0 to 1, until there are no more or
+    /// `each` breaks off.
+    fn each<B>(
         &self,
-        mut each: impl FnMut(&[Event], f64) -> Result<(), Malformed>,
-    ) -> Result<(), EngineError> {
-        if let Some(events) = self.in_memory() {
+        mut each: impl FnMut(&[Event], f64) -> Result<ControlFlow<B>, Malformed>,
+    ) -> Result<ControlFlow<B>, EngineError> {
+        let Events::OnDisk(source) = self else {
+            let events = self.in_memory().unwrap_or_default();
             let mut done = 0;
             for window in events.chunks(deadheat_trace::WINDOW) {
                 done += window.len();
-                each(window, done as f64 / events.len() as f64)?;
+                let flow = each(window, done as f64 / events.len() as f64)?;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
-        }
-        let Events::OnDisk(source) = self else {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         };
         let end = source.for_each(|window| match each(window.events, window.done) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(malformed) => ControlFlow::Break(malformed),
+            Ok(ControlFlow::Continue(())) => ControlFlow::Continue(()),
+            end => ControlFlow::Break(end),
         })?;
         match end {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(malformed) => Err(malformed.into()),
+            ControlFlow::Continue(()) => Ok(ControlFlow::Continue(())),
+            ControlFlow::Break(end) => Ok(end?),
         }
     }
 }

@@ -20,6 +20,9 @@ pub const MAX_SPELT: u64 = 100_000;
 /// How many events of witnesses are spelt out in one report: some 30 MB.
 pub const MAX_SPELT_TOGETHER: u64 = 4_000_000;
 
+/// How many racy variables are listed.
+const MAX_VARIABLES: usize = 10_000;
+
 /// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
 #[derive(Clone, Serialize)]
 pub struct AnalyzeReport {
@@ -39,6 +42,8 @@ pub struct AnalyzeReport {
     pub guarantee: String,
     /// How many variables race.
     pub variables: u64,
+    /// Their names, of very many the first.
+    pub racy_variables: Vec<String>,
     /// Whether all pairs were counted; otherwise counts are lower bounds.
     pub counts_exact: bool,
     /// How long it took.
@@ -49,6 +54,9 @@ pub struct AnalyzeReport {
     /// What of the recording is lost, if something is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
+    /// Why the engine was stopped before its end, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// What the races are worth.
     #[serde(skip)]
     pub worth: Worth,
@@ -173,6 +181,8 @@ impl AnalyzeReport {
             }
         });
         let undecided = rest.undecided.iter();
+        let racy = rest.racy.iter().take(MAX_VARIABLES);
+        let racy_variables = racy.map(|&x| trace.names.location(x).into_owned());
         let mut report = AnalyzeReport {
             engine: engine.name,
             events: trace.events,
@@ -184,10 +194,12 @@ impl AnalyzeReport {
             complete: rest.exhaustive,
             guarantee: String::new(),
             variables: rest.racy.len() as u64,
+            racy_variables: racy_variables.collect(),
             counts_exact: rest.counted,
             seconds,
             left_out: LeftOut::default(),
             damage: None,
+            stopped: rest.stopped.map(|why| why.to_string()),
             worth: engine.worth,
             all_listed: rest.all_listed,
         };

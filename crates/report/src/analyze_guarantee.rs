@@ -1,7 +1,7 @@
 //! The sentence that says what an analysis of a trace proves, and no more. It follows from what the
 //! engine's races are worth.
 
-use deadheat_model::Findings;
+use deadheat_model::{Findings, StopReason};
 use deadheat_offline::{Worth, m2};
 
 use crate::analyze::AnalyzeReport;
@@ -16,7 +16,30 @@ pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bo
         _ if findings.all_listed => "",
         _ => "; there are more pairs than were compared and kept",
     };
-    proven(report, findings, searched) + cut
+    let Some(why) = findings.stopped else {
+        return proven(report, findings, searched) + cut;
+    };
+    let found = match report.races.is_empty() {
+        true => "no race found so far".to_string(),
+        false => proven(report, findings, searched),
+    };
+    let how_far = match findings.judged < report.events {
+        true => format!(
+            "after {} of {}",
+            grouped(findings.judged),
+            counted(report.events, "event")
+        ),
+        false => "before everything was tried".to_string(),
+    };
+    let longer = match why {
+        StopReason::Asked => "interrupted",
+        StopReason::TimeUp => "its time was up: --timeout gives it more",
+        StopReason::MemoryFull => "its memory was full: --max-memory gives it more",
+    };
+    format!(
+        "{found}; {} was stopped {how_far} ({longer})",
+        report.engine
+    )
 }
 
 fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
@@ -24,7 +47,7 @@ fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String
     let engine = report.engine;
     let predicts = predicts();
     match report.worth {
-        Worth::Exact if findings.judged < report.events => format!(
+        Worth::Exact if findings.judged < report.events && findings.stopped.is_none() => format!(
             "{} in the first {} of {}; the rest was not judged, its graph is too large",
             if none { "no race" } else { "these races" },
             grouped(findings.judged),

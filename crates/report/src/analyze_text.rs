@@ -1,6 +1,7 @@
 //! What an engine found in a trace, as people read it: a block a race, with the end of its witness in
 //! columns, and what it all proves at the end.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use annotate_snippets::{Group, Level};
@@ -24,6 +25,9 @@ const MAX_COLUMNS: usize = 6;
 
 /// How many characters all columns have together.
 const WIDTH: usize = 96;
+
+/// How many of the variables that race are named at the end.
+const SHOWN_VARIABLES: usize = 20;
 
 /// How long a name may be before it is cut.
 pub(crate) const MAX_NAME: usize = 100;
@@ -59,7 +63,8 @@ impl AnalyzeReport {
             text.push('\n');
         }
         text + &format!(
-            "{}: {}; {}, {}, {}\n{path}: {}\n",
+            "{}{}: {}; {}, {}, {}\n{path}: {}\n",
+            self.other_variables(),
             self.engine,
             self.found(),
             counted(self.events, "event"),
@@ -67,6 +72,22 @@ impl AnalyzeReport {
             time(self.seconds),
             self.guarantee
         )
+    }
+
+    /// The variables that race, where a race stands for others at the same places.
+    fn other_variables(&self) -> String {
+        let names = self.races.iter().map(|race| &race.pair.variable);
+        let named: HashSet<&String> = names.collect();
+        if named.len() as u64 >= self.variables {
+            return String::new();
+        }
+        let shown = self.racy_variables.iter().take(SHOWN_VARIABLES);
+        let shown: Vec<_> = shown.map(|name| cut(name, MAX_NAME)).collect();
+        let more = match self.variables.saturating_sub(shown.len() as u64) {
+            0 => String::new(),
+            n => format!(" and {}", counted(n, "other")),
+        };
+        format!("variables that race: {}{more}\n\n", shown.join(", "))
     }
 
     /// `2 races on 1 variable, 3 undecided`.

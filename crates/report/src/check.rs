@@ -52,6 +52,9 @@ pub struct CheckReport {
     pub deadlock: Option<DeadlockReport>,
     /// The error that the run ended with.
     pub error: Option<ErrorReport>,
+    /// Why the run was stopped before its end, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// Which orders of sections were visited, if that was asked for: `races` and `racy_locations` are
     /// then those of all of them.
     pub orders: Option<OrdersReport>,
@@ -104,7 +107,11 @@ pub struct OrdersReport {
     pub visited: u64,
     /// Whether these are all.
     pub complete: bool,
-    /// Why they are not.
+    /// Whether one of them ends in a deadlock.
+    pub deadlock_possible: bool,
+    /// Whether one of them ends with an error.
+    pub error_possible: bool,
+    /// Why they are not all.
     #[serde(skip)]
     pub gap: Option<Gap>,
 }
@@ -252,11 +259,12 @@ impl CheckReport {
                 found
             }
         };
-        let (mut deadlock, mut error) = (None, None);
+        let (mut deadlock, mut error, mut stopped) = (None, None, None);
         match &run.ending {
             Ending::Finished => {}
             Ending::Deadlock(waiting) => deadlock = Some(names.deadlock(waiting)),
             Ending::Error(failure) => error = Some(names.error(failure)),
+            Ending::Stopped(why) => stopped = Some(why.to_string()),
             Ending::StillRunning => {
                 let last = run.execution.events.last();
                 error = Some(ErrorReport {
@@ -302,9 +310,12 @@ impl CheckReport {
             racy_locations: racy_locations.into_iter().collect(),
             deadlock,
             error,
+            stopped,
             orders: orders.map(|orders| OrdersReport {
                 visited: orders.exploration.schedules,
                 complete: orders.is_complete(),
+                deadlock_possible: orders.exploration.deadlock.is_some(),
+                error_possible: !orders.exploration.errors.is_empty(),
                 gap: orders.exploration.gap,
             }),
             explored,
@@ -319,17 +330,19 @@ impl CheckReport {
         report
     }
 
-    /// Whether the run or some explored schedule ends in a deadlock.
+    /// Whether the run, some explored schedule or some order of sections ends in a deadlock.
     pub fn has_deadlock(&self) -> bool {
         let explored = self.explored.as_ref();
-        let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some());
+        let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some())
+            || self.orders.is_some_and(|orders| orders.deadlock_possible);
         self.deadlock.is_some() || elsewhere || self.unlisted.deadlock
     }
 
-    /// Whether the run or some explored schedule ends with an error.
+    /// Whether the run, some explored schedule or some order of sections ends with an error.
     pub fn has_error(&self) -> bool {
         let explored = self.explored.as_ref();
-        let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty());
+        let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty())
+            || self.orders.is_some_and(|orders| orders.error_possible);
         self.error.is_some() || elsewhere || self.unlisted.error
     }
 
@@ -338,7 +351,8 @@ impl CheckReport {
     pub fn is_incomplete(&self) -> bool {
         let explored = self.explored.as_ref().map(|explored| explored.complete);
         let orders = self.orders.map(|orders| orders.complete);
-        let judged = self.judged_events == self.events && self.races_complete;
+        let ran = self.stopped.is_none();
+        let judged = ran && self.judged_events == self.events && self.races_complete;
         let searched = explored != Some(false) && orders != Some(false);
         !judged || !searched && !self.proven_by_run
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use deadheat_explore::{Gap, MAX_SCHEDULES};
 use deadheat_lang::{Ending, Run};
-use deadheat_model::{Construct, Op, Strand};
+use deadheat_model::{Construct, Op, StopReason, Strand};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
 use crate::style::{counted, grouped, listed};
@@ -82,6 +82,11 @@ fn of_exploration(explored: &ExploredReport) -> String {
         };
         let more = match explored.gap {
             Some(Gap::States) | None => "raise --max-states to go on",
+            Some(Gap::Stopped(StopReason::Asked)) => "interrupted",
+            Some(Gap::Stopped(StopReason::TimeUp)) => "its time was up: raise --timeout to go on",
+            Some(Gap::Stopped(StopReason::MemoryFull)) => {
+                "its memory was full: raise --max-memory to go on"
+            }
             Some(_) => "one schedule's states take too much memory",
         };
         return format!(
@@ -107,12 +112,23 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
     let ends = match (&report.error, &report.deadlock) {
         (Some(_), _) => "; this one ends in an error",
         (_, Some(_)) => "; this one ends in a deadlock",
+        _ if orders.error_possible => "; another one ends in an error (--save-schedule saves it)",
+        _ if orders.deadlock_possible => {
+            "; another one ends in a deadlock (--save-schedule saves it)"
+        }
         _ => "",
     };
     let open = match orders.gap {
         _ if report.error.is_some() => "what other schedules do, `--explore` tells",
         Some(Gap::Orders) => "there are more (raise --max-orders)",
         Some(Gap::Steps) => "a run takes longer (raise --max-steps)",
+        Some(Gap::Stopped(StopReason::Asked)) => "interrupted before all were visited",
+        Some(Gap::Stopped(StopReason::TimeUp)) => {
+            "the time was up before all were visited (raise --timeout)"
+        }
+        Some(Gap::Stopped(StopReason::MemoryFull)) => {
+            "the memory was full before all were visited (raise --max-memory)"
+        }
         Some(Gap::RunSize) => "the run is too long for orders of its sections to be compared",
         _ => "what other orders do, `--explore` tells",
     };
@@ -143,6 +159,9 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
         }
         (Ending::StillRunning, true) => {
             "no race so far; the run was stopped before its end (`--max-steps`)".to_string()
+        }
+        (Ending::Stopped(why), true) => {
+            format!("no race so far; the run was stopped before its end ({why})")
         }
         (_, false) => format!(
             "{} in this schedule: nothing orders the accesses shown; `{others}` tells what other \

@@ -71,5 +71,5 @@ pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
 };
-pub use style::{cut, set_width, show_identities};
+pub use style::{counted, cut, set_width, show_identities};
 pub use verify::{VerifiedRace, VerifyReport};

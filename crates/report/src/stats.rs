@@ -38,6 +38,9 @@ pub struct StatsReport {
     pub sections: u64,
     pub sections_not_left: usize,
     pub damage: Option<DamageReport>,
+    /// Why only the beginning of the trace was counted, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 /// What a thread does.
@@ -108,18 +111,21 @@ impl StatsReport {
             Some(each) => writeln!(out, " ({each:.2} bytes an event)")?,
             None => writeln!(out)?,
         }
+        if let Some(why) = &self.stopped {
+            writeln!(out, "this is the beginning of the trace only: {why}")?;
+        }
         let objects = [
-            ("threads", self.threads.len()),
-            ("variables", self.variables),
-            ("locks", self.locks),
-            ("semaphores", self.semaphores),
-            ("event variables", self.event_variables),
-            ("barriers", self.barriers),
-            ("places in the source", self.locs),
+            ("thread", "", self.threads.len()),
+            ("variable", "", self.variables),
+            ("lock", "", self.locks),
+            ("semaphore", "", self.semaphores),
+            ("event variable", "", self.event_variables),
+            ("barrier", "", self.barriers),
+            ("place", " in the source", self.locs),
         ];
-        let objects = objects.iter().filter(|(_, count)| *count > 0);
+        let objects = objects.iter().filter(|(_, _, count)| *count > 0);
         let objects: Vec<String> = objects
-            .map(|(what, count)| format!("{} {what}", n(*count as u64)))
+            .map(|(what, whose, count)| counted(*count as u64, what) + whose)
             .collect();
         writeln!(out, "{}", objects.join(", "))?;
 
@@ -182,11 +188,13 @@ impl StatsReport {
             }),
         )?;
         if self.sections_not_left > 0 {
-            writeln!(
-                out,
-                "\n{} critical sections are not left",
-                n(self.sections_not_left as u64)
-            )?;
+            let are = if self.sections_not_left == 1 {
+                "is"
+            } else {
+                "are"
+            };
+            let sections = counted(self.sections_not_left as u64, "critical section");
+            writeln!(out, "\n{sections} {are} not left")?;
         }
         Ok(())
     }

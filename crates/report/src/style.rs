@@ -46,7 +46,8 @@ pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-pub(crate) fn counted(n: u64, what: &str) -> String {
+/// `1 race`, `2 races`, `12,345 races`.
+pub fn counted(n: u64, what: &str) -> String {
     match n {
         1 => format!("1 {what}"),
         n => format!("{} {what}s", grouped(n)),

@@ -17,6 +17,8 @@ pub struct VerifyReport {
     pub refused: u64,
     /// How many have no witness.
     pub without_witness: u64,
+    /// How many were not checked, because it was stopped before.
+    pub not_checked: u64,
     /// One by one, in the report's order.
     pub races: Vec<VerifiedRace>,
 }
@@ -31,7 +33,7 @@ pub struct VerifiedRace {
     pub first: EventNumber,
     /// The other one's.
     pub second: EventNumber,
-    /// `verified`, `refused` or `no witness`.
+    /// `verified`, `refused`, `no witness` or `not checked`.
     pub verdict: &'static str,
     /// Why it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +51,7 @@ impl VerifyReport {
                 Verdict::Verified => "verified",
                 Verdict::Refused(_) => "refused",
                 Verdict::NoWitness => "no witness",
+                Verdict::NotChecked(_) => "not checked",
             },
             reason: match &race.verdict {
                 Verdict::Refused(reason) => Some(reason.to_string()),
@@ -62,6 +65,7 @@ impl VerifyReport {
             verified: count("verified"),
             refused: count("refused"),
             without_witness: count("no witness"),
+            not_checked: count("not checked"),
             races,
         }
     }
@@ -91,11 +95,15 @@ impl VerifyReport {
             (1, true) => format!("{path}: 1 race, verified\n"),
             (_, true) => format!("{path}: {}, all verified\n", counted(all, "race")),
             _ => format!(
-                "{path}: {}: {} verified, {} refused, {} without a witness\n",
+                "{path}: {}: {} verified, {} refused, {} without a witness{}\n",
                 counted(all, "race"),
                 grouped(self.verified),
                 grouped(self.refused),
-                grouped(self.without_witness)
+                grouped(self.without_witness),
+                match self.not_checked {
+                    0 => String::new(),
+                    n => format!("; stopped before {} could be checked", counted(n, "race")),
+                }
             ),
         }
     }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::Witnesses;
 use deadheat_model::{
-    Construct, Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, Site, Strand,
+    Construct, Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, Site, StopToken,
+    Strand,
 };
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::threads::{eraser, shb};
@@ -44,7 +45,10 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
     let ops = || trace.events.iter().map(Event::op);
     let atomics = ops().any(|op| op.construct() == Some(Construct::Atomic));
     tally.exact_with_atomics += u64::from(atomics && !ops().any(|op| keeps_order(&op)));
-    for complete in [None, Some(Budget::of_events(1_000_000))] {
+    for complete in [
+        None,
+        Some(Budget::of_events(1_000_000, StopToken::default())),
+    ] {
         for all_pairs in [true, false] {
             let options = Options {
                 listing: listing(all_pairs),

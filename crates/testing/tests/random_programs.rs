@@ -24,7 +24,7 @@ fn read(program: &Program) -> deadheat_lang::Program {
 fn explore(program: &Program) -> Exploration {
     let options = ExploreOptions {
         max_states: 100_000,
-        reduce: true,
+        ..Default::default()
     };
     deadheat_explore::explore(&read(program), &options, |_| {})
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explain::Witnesses;
 use deadheat_model::{
-    Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, ReadKind, Site, Strand,
+    Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, ReadKind, Site, StopToken,
+    Strand,
 };
 use deadheat_offline::threads::accesses::{Finder, Judge};
 use deadheat_offline::threads::dc::Dc;
@@ -667,10 +668,19 @@ fn feeding_by_windows_is_feeding_at_once() {
             Pairs::new(only.clone(), Listing::Pairs, usize::MAX),
         )
     };
+    let never = StopToken::default();
     let at_once = {
         let mut driver = Driver::new(&trace.names, Lowering::Preserved);
         let mut judged = judged();
-        feed_picked(&trace.events, &only, &mut driver, &mut judged, |_| {}).unwrap();
+        let told = feed_picked(
+            &trace.events,
+            &only,
+            &mut driver,
+            &mut judged,
+            never,
+            |_| {},
+        );
+        assert!(told.unwrap().is_continue());
         judged.history.found(0)
     };
     for length in [1, 777, 1 << 16] {
@@ -678,7 +688,8 @@ fn feeding_by_windows_is_feeding_at_once() {
         let mut judged = judged();
         let mut next = 1;
         for window in trace.events.chunks(length) {
-            feed_window(window, next, &only, &mut driver, &mut judged).unwrap();
+            let told = feed_window(window, next, &only, &mut driver, &mut judged, never);
+            assert!(told.unwrap().is_continue());
             next += window.len() as EventNumber;
         }
         let found = judged.history.found(0);

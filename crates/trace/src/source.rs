@@ -225,14 +225,28 @@ impl Source {
 
     /// The whole trace.
     pub fn read_all(&self) -> Result<Execution, TraceError> {
+        self.read_while(|_| true)
+    }
+
+    /// The whole trace, unless `goes_on` says no before: it is told now and then how much was read, from 0 to 1.
+    pub fn read_while(
+        &self,
+        mut goes_on: impl FnMut(f64) -> bool,
+    ) -> Result<Execution, TraceError> {
         match &self.kind {
-            Kind::Dht(reader) => reader.read_all(),
+            Kind::Dht(reader) => match goes_on(0.0) {
+                true => reader.read_all(),
+                false => Ok(Execution::default()),
+            },
             Kind::Text(text) => {
                 let mut reader = text.reader()?;
                 let mut events = Vec::new();
-                let _ = reader.for_each(|window, _, _| {
+                let _ = reader.for_each(|window, _, read| {
                     events.extend_from_slice(window);
-                    ControlFlow::<()>::Continue(())
+                    match goes_on((read as f64 / text.bytes as f64).min(1.0)) {
+                        true => ControlFlow::Continue(()),
+                        false => ControlFlow::Break(()),
+                    }
                 })?;
                 let names = reader.into_names();
                 Ok(Execution { events, names })

@@ -9,7 +9,9 @@
 
 use std::iter::once;
 
-use deadheat_model::{Access, AccessKind, Execution, Location, Lock, Op, Strand};
+use deadheat_model::{
+    Access, AccessKind, EventNumber, Execution, Location, Lock, Op, StopReason, StopToken, Strand,
+};
 use deadheat_offline::threads::{At, Driver, Lowering, Malformed, Publish, ThreadEngine};
 
 /// Something that stands for what strands had done when they published to it.
@@ -36,10 +38,27 @@ pub(crate) trait Listener {
     fn atomic_write(&mut self, _: At, _: Location) {}
 }
 
+/// After how many events it is asked whether to stop.
+const STOPS: EventNumber = 1 << 8;
+
 /// Tells all of an execution, or says why nobody could have done it.
 pub(crate) fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), Malformed> {
+    tell_until(execution, to, StopToken::default()).map(drop)
+}
+
+/// The same, or only what comes before it is stopped, and then why.
+pub(crate) fn tell_until(
+    execution: &Execution,
+    to: &mut impl Listener,
+    stop: StopToken,
+) -> Result<Option<StopReason>, Malformed> {
     let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
     for (event, number) in execution.events.iter().zip(1..) {
+        if EventNumber::is_multiple_of(number, STOPS)
+            && let Some(why) = stop.due()
+        {
+            return Ok(Some(why));
+        }
         if event.access().is_none() && is_synchronisation(&event.op()) {
             to.synchronises(At {
                 number,
@@ -49,7 +68,7 @@ pub(crate) fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), 
         }
         driver.feed_some(once((event, number)), &mut Edges(to))?;
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Whether an event may order strands: where one computation event ends and the next begins.

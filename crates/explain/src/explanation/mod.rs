@@ -26,7 +26,7 @@ mod relevance;
 mod roots;
 mod stairs;
 
-use deadheat_model::{Execution, Race};
+use deadheat_model::{Execution, Race, StopReason, StopToken};
 use deadheat_offline::threads::Malformed;
 
 pub use neighbourhood::{EdgeKind, Neighbourhood, neighbourhood};
@@ -55,6 +55,8 @@ pub struct Limits {
     pub queries: u64,
     /// How many pairs of places are told apart.
     pub groups: usize,
+    /// Ends the search, not what was found: only the events before are explained.
+    pub stop: StopToken,
 }
 
 impl Default for Limits {
@@ -63,6 +65,7 @@ impl Default for Limits {
             pairs: 50_000_000,
             queries: 500_000_000,
             groups: 1_000_000,
+            stop: StopToken::default(),
         }
     }
 }
@@ -76,6 +79,8 @@ pub enum Bound {
     Queries,
     /// [`Limits::groups`].
     Groups,
+    /// [`Limits::stop`].
+    Stopped(StopReason),
 }
 
 /// An apparent race of two places.
@@ -111,6 +116,16 @@ pub struct Explanation {
     pub reads: ReadCounts,
     /// The limits that were met.
     pub bounds: Vec<Bound>,
+}
+
+impl Explanation {
+    /// Something that belongs to it was stopped before its end.
+    pub fn stopped(&mut self, why: StopReason) {
+        let bound = Bound::Stopped(why);
+        if !self.bounds.contains(&bound) {
+            self.bounds.push(bound);
+        }
+    }
 }
 
 /// Explains the races of an execution, or says why nobody could have done it.

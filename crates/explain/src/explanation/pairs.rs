@@ -29,7 +29,7 @@ use deadheat_order::Time;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::edges::{Listener, Slot, tell};
+use super::edges::{Listener, Slot, tell_until};
 use super::judge::{Group, Judge, Past, Record, Second, Taint};
 use super::prepass::{Numbering, Prepass, time};
 use super::roots::RootSets;
@@ -85,8 +85,9 @@ pub(crate) fn pairs(
         slots: Vec::new(),
         judge: Judge::new(prepass, limits),
     };
-    tell(execution, &mut pass)?;
-    let judge = pass.judge;
+    let stopped = tell_until(execution, &mut pass, limits.stop)?;
+    let mut judge = pass.judge;
+    judge.bounds.extend(stopped.map(Bound::Stopped));
     Ok(Pairs {
         groups: judge.groups,
         apparent: judge.apparent,

@@ -29,7 +29,7 @@ use deadheat_lang::code::Value;
 use deadheat_lang::digest::digest;
 use deadheat_lang::machine::{Machine, Observer, Readiness, State};
 use deadheat_lang::{LocationName, Program, RecordedSchedule, RuntimeError, Waiting, waiting};
-use deadheat_model::{AccessKind, Event, Site, Strand};
+use deadheat_model::{AccessKind, Event, Site, StopToken, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::causality::{Causality, Instance, Instances};
@@ -52,14 +52,19 @@ const LARGE_STATE: usize = 2048;
 /// How many bytes the states of one schedule may take: they are kept while the search is below.
 const MAX_PATH_BYTES: usize = 1 << 30;
 
+/// After how many steps it is asked whether to stop.
+const STOPS: u64 = 64;
+
 /// How to explore.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ExploreOptions {
     /// How many states to visit at most.
     pub max_states: u64,
     /// Whether steps that do not depend on each other are left unpermuted, and values that cannot
     /// change what happens are forgotten. Without it the same is found, more slowly.
     pub reduce: bool,
+    /// Ends the search, not what was found.
+    pub stop: StopToken,
 }
 
 impl Default for ExploreOptions {
@@ -67,6 +72,7 @@ impl Default for ExploreOptions {
         ExploreOptions {
             max_states: DEFAULT_MAX_STATES,
             reduce: true,
+            stop: StopToken::default(),
         }
     }
 }
@@ -208,6 +214,7 @@ impl<'p> Search<'p> {
         let code = self.machine.code;
         let tokens = code.semaphores.iter().map(|(_, tokens)| *tokens).collect();
         self.visit(state, Causality::new(tokens), Strand::MAIN);
+        let mut steps: u64 = 0;
         while let Some(node) = self.path.last_mut() {
             if self.stopped || self.on_error == OnError::EndRun && self.ends_differ {
                 break;
@@ -220,6 +227,13 @@ impl<'p> Search<'p> {
                 continue;
             };
             let (state, causality) = (node.state.clone(), node.causality.clone());
+            if steps.is_multiple_of(STOPS)
+                && let Some(why) = self.options.stop.due()
+            {
+                self.gap.get_or_insert(Gap::Stopped(why));
+                break;
+            }
+            steps += 1;
             self.take(state, causality, strand);
             if self.visited.len().is_multiple_of(4096) {
                 progress(Progress {

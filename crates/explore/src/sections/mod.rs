@@ -35,8 +35,10 @@ mod witness;
 use std::collections::{BTreeMap, VecDeque};
 
 use deadheat_lang::digest::digest;
-use deadheat_lang::{Ending, Program, RecordedSchedule, Run, RuntimeError, Schedule, WaitsFor};
-use deadheat_model::{Construct, Strand};
+use deadheat_lang::{
+    CannotFollow, Ending, Program, RecordedSchedule, Run, RuntimeError, Schedule, WaitsFor,
+};
+use deadheat_model::{Construct, StopToken, Strand};
 use deadheat_offline::EngineError;
 use rustc_hash::FxHashSet;
 
@@ -56,12 +58,14 @@ const RUNS_PER_ORDER: u64 = 4;
 const MAX_PENDING_SECTIONS: usize = 50_000_000;
 
 /// How far to go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct SectionOptions {
     /// How many steps each run may take.
     pub max_steps: u64,
     /// How many orders to visit at most.
     pub max_orders: u64,
+    /// Ends the search, not what was found.
+    pub stop: StopToken,
 }
 
 /// How far a search has come.
@@ -126,7 +130,7 @@ impl<'p> Search<'p> {
             program,
             options,
             strands: Strands::default(),
-            races: Races::new(program, options.max_steps),
+            races: Races::new(program, options),
             classes: FxHashSet::default(),
             tried: FxHashSet::default(),
             pending: VecDeque::from([Pending::default()]),
@@ -145,6 +149,10 @@ impl<'p> Search<'p> {
             return None;
         }
         let next = self.pending.pop_front()?;
+        if let Some(why) = self.options.stop.due() {
+            self.leave_open(Gap::Stopped(why));
+            return None;
+        }
         self.pending_sections -= next.strands.len();
         let visited = self.classes.len() as u64;
         if visited >= self.options.max_orders || self.runs >= self.most_runs() {
@@ -156,6 +164,13 @@ impl<'p> Search<'p> {
 
     fn most_runs(&self) -> u64 {
         self.options.max_orders.saturating_mul(RUNS_PER_ORDER)
+    }
+
+    fn run(&self, schedule: &Schedule) -> Result<Run, CannotFollow> {
+        let SectionOptions {
+            max_steps, stop, ..
+        } = self.options;
+        self.program.run_until(schedule, max_steps, stop)
     }
 
     fn leave_open(&mut self, gap: Gap) {
@@ -170,13 +185,18 @@ impl<'p> Search<'p> {
             .map(|&strand| self.strands.path(strand).clone())
             .collect();
         let schedule = Schedule::Sections(paths.clone());
-        let Ok(run) = self.program.run(&schedule, self.options.max_steps) else {
+        let Ok(run) = self.run(&schedule) else {
             self.leave_open(Gap::Steps);
             return Ok(());
         };
         // What goes on for ever, or too long, does so in other orders as well.
-        if run.ending == Ending::StillRunning {
-            self.leave_open(Gap::Steps);
+        let endless = match run.ending {
+            Ending::StillRunning => Some(Gap::Steps),
+            Ending::Stopped(why) => Some(Gap::Stopped(why)),
+            _ => None,
+        };
+        if let Some(gap) = endless {
+            self.leave_open(gap);
             self.stopped = true;
             return Ok(());
         }
@@ -195,7 +215,10 @@ impl<'p> Search<'p> {
         let all: Vec<usize> = (0..class.sections.len()).collect();
         if self.classes.insert(class.digest(&all)) {
             self.note_end(&run);
-            self.races.add(&class, &mut self.strands);
+            if let Some(why) = self.races.add(&class, &mut self.strands) {
+                self.leave_open(Gap::Stopped(why));
+                self.stopped = true;
+            }
             self.find_others(&class);
         }
         Ok(())

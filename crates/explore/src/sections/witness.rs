@@ -7,11 +7,14 @@
 use std::collections::BTreeMap;
 
 use deadheat_lang::{Program, RecordedSchedule, Schedule};
-use deadheat_model::{AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, Strand};
+use deadheat_model::{
+    AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, StopReason, Strand,
+};
 use deadheat_offline::graph;
 use deadheat_offline::pairs::{self, Node};
 use rustc_hash::FxHashMap;
 
+use super::SectionOptions;
 use super::class::Class;
 use super::strands::Strands;
 use crate::{PossibleAccess, PossibleRace};
@@ -32,17 +35,17 @@ fn key(race: &Race, names: &Names) -> RaceKey {
 /// The races that have been shown, each by the shortest schedule found, and those that could not be.
 pub(super) struct Races<'p> {
     program: &'p Program,
-    max_steps: u64,
+    options: SectionOptions,
     shown: BTreeMap<RaceKey, PossibleRace>,
     /// How often each race did not show.
     tries: FxHashMap<RaceKey, u32>,
 }
 
 impl Races<'_> {
-    pub(super) fn new(program: &Program, max_steps: u64) -> Races<'_> {
+    pub(super) fn new(program: &Program, options: SectionOptions) -> Races<'_> {
         Races {
             program,
-            max_steps,
+            options,
             shown: BTreeMap::new(),
             tries: FxHashMap::default(),
         }
@@ -62,8 +65,9 @@ impl Races<'_> {
         self.shown.into_values().collect()
     }
 
-    /// Adds the races of a class, each with the schedule that shows it, if that is new or shorter.
-    pub(super) fn add(&mut self, class: &Class, strands: &mut Strands) {
+    /// Adds the races of a class, each with the schedule that shows it, if that is new or shorter. Gives the
+    /// reason if it is time to stop before all are added.
+    pub(super) fn add(&mut self, class: &Class, strands: &mut Strands) -> Option<StopReason> {
         let is_section = |node| class.graph.section(node).is_some();
         let found = pairs::races(
             class.accesses.clone(),
@@ -77,6 +81,10 @@ impl Races<'_> {
             let known = self.shown.get(&key).map(|known| known.schedule.steps());
             if tries >= MAX_TRIES || (known.is_none() && self.shown.len() >= MAX_RACES) {
                 continue;
+            }
+            // The first race of the first class is shown whatever the time.
+            if let Some(why) = self.options.stop.due().filter(|_| self.any()) {
+                return Some(why);
             }
             let steps = steps_to(class, race);
             if known.is_some_and(|known| known <= steps.len() as u64) {
@@ -93,6 +101,7 @@ impl Races<'_> {
                 None => *self.tries.entry(key).or_default() += 1,
             }
         }
+        None
     }
 
     /// Runs a schedule; gives the race if it is there.
@@ -103,7 +112,7 @@ impl Races<'_> {
         strands: &mut Strands,
     ) -> Option<PossibleRace> {
         let recorded = Schedule::Recorded(schedule.clone());
-        let run = self.program.run(&recorded, self.max_steps).ok()?;
+        let run = self.program.run(&recorded, self.options.max_steps).ok()?;
         let names = &run.execution.names;
         let races = graph::check(&run.execution).races;
         let race = races.iter().find(|race| self::key(race, names) == *key)?;

@@ -27,10 +27,9 @@
 //! [`Search::Exact`] tries the other choices too, one after the other: then the answer is always exact,
 //! given time.
 
-use std::time::Instant;
-
 use super::skeleton::{Cut, Link, NEVER, NOTHING, Skeleton};
 use super::window::{Broken, KnownOrder, Memory, Window};
+use deadheat_model::StopToken;
 
 /// What is known of two accesses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,29 +80,29 @@ pub struct Budget {
     /// How many events may be put in order, all attempts together.
     pub events: u64,
     /// When to stop.
-    pub until: Option<Instant>,
+    pub stop: StopToken,
     /// How many bytes the choices that wait to be tried, and what is known of an order, may take.
     pub bytes: u64,
 }
 
 impl Budget {
     /// So many events, and no other bound that matters.
-    pub fn of_events(events: u64) -> Budget {
+    pub fn of_events(events: u64, stop: StopToken) -> Budget {
         Budget {
             events,
-            until: None,
+            stop,
             bytes: 4 << 30,
         }
     }
 
     /// Whether nothing is left.
     pub fn is_spent(&self) -> bool {
-        self.events == 0 || self.until.is_some_and(|until| Instant::now() >= until)
+        self.events == 0 || self.stop.due().is_some()
     }
 
     /// Takes a window's events out; false if they are not in it.
     fn take(&mut self, window: &Window, waiting: u64) -> bool {
-        let in_time = self.until.is_none_or(|until| Instant::now() < until);
+        let in_time = self.stop.due().is_none();
         let enough =
             in_time && self.events >= window.events() && waiting + window.bytes() <= self.bytes;
         self.events = self.events.saturating_sub(window.events());
@@ -378,7 +377,7 @@ impl<'a> Decider<'a> {
         let mut first: Option<u32> = None;
         for (strand, &length) in upto.iter().enumerate() {
             let held = self.skeleton.held(strand as u32, length);
-            for &lock in self.skeleton.locksets.locks(held) {
+            for &lock in self.skeleton.locksets.locks(held).iter() {
                 let inside = Link {
                     strand: strand as u32,
                     index: length - 1,

@@ -8,7 +8,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_model::{EventNumber, Finding, Findings, Race, RacingAccess, Strand, Witness};
+use deadheat_model::{
+    EventNumber, Finding, Findings, Race, RacingAccess, StopReason, StopToken, Strand, Witness,
+};
 use rayon::prelude::*;
 
 use super::candidates::Meeting;
@@ -63,6 +65,8 @@ struct Known<'a> {
     open: Vec<Pair<'a>>,
     /// How many were not looked at.
     untried: u64,
+    /// Why not, if it was time to stop.
+    stopped: Option<StopReason>,
 }
 
 /// Decides candidates.
@@ -71,16 +75,19 @@ pub struct Hunt<'a> {
     pub skeleton: &'a Skeleton,
     /// What is asked for.
     pub options: Options,
+    /// Asked before each pair.
+    stop: StopToken,
     /// How many events that have moved are kept.
     moved: AtomicU64,
 }
 
 impl<'a> Hunt<'a> {
     /// Before anything is decided.
-    pub fn new(skeleton: &'a Skeleton, options: Options) -> Hunt<'a> {
+    pub fn new(skeleton: &'a Skeleton, options: Options, stop: StopToken) -> Hunt<'a> {
         Hunt {
             skeleton,
             options,
+            stop,
             moved: AtomicU64::new(0),
         }
     }
@@ -140,6 +147,7 @@ impl<'a> Hunt<'a> {
         prediction.racy.sort_unstable();
         prediction.racy.dedup();
         prediction.exhaustive = prediction.all_listed && prediction.undecided.is_empty();
+        prediction.stopped = known.iter().find_map(|(_, known)| known.stopped);
         prediction
     }
 
@@ -277,17 +285,25 @@ impl<'a> Hunt<'a> {
     }
 
     fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> Known<'a> {
-        let mut budget = Budget::of_events(EVENTS);
-        let mut known = Known::default();
+        let mut budget = Budget::of_events(EVENTS, self.stop);
+        let mut known = Known {
+            stopped: self.stop.due(),
+            ..Known::default()
+        };
+        if known.stopped.is_some() {
+            known.untried = unit.pairs;
+            return known;
+        }
         let pairs = self.pairs(unit);
         known.untried = unit.pairs - pairs.len() as u64;
         let mut spent = 0;
         for pair in pairs {
             let enough = !self.options.all_pairs() && (!unit.all || spent > EVENTS_TO_COUNT);
-            if enough && !known.races.is_empty() {
+            known.stopped = known.stopped.or_else(|| self.stop.due());
+            if enough && !known.races.is_empty() || known.stopped.is_some() {
                 known.untried += 1;
             } else {
-                let mut little = Budget::of_events(EVENTS_FOR_ONE);
+                let mut little = Budget::of_events(EVENTS_FOR_ONE, self.stop);
                 let decision = decider.decide(pair.0, Search::AsInTrace, &mut little);
                 self.add(&mut known, pair, decision);
                 spent += EVENTS_FOR_ONE - little.events;
@@ -309,6 +325,10 @@ impl<'a> Hunt<'a> {
             if known.untried > 0 && known.races.is_empty() {
                 self.decide_rest(decider, unit, &mut budget, &mut known);
             }
+        }
+        // What is still open may be so because a budget ended with the time.
+        if !known.open.is_empty() {
+            known.stopped = known.stopped.or_else(|| self.stop.due());
         }
         known
     }

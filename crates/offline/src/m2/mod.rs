@@ -28,14 +28,13 @@ use std::collections::BTreeMap;
 
 use deadheat_model::{Construct, Event, Execution, Findings, Names, Site};
 
-use crate::engine::{Engine, EngineError, Options, Progress, Worth};
+use crate::engine::{Engine, EngineError, Options, Worth};
+use crate::survey::Survey;
+use crate::threads::Lowering;
 use crate::threads::accesses::{Finder, Judge};
-use crate::threads::exposure::Exposed;
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
-use crate::threads::picked::feed_picked;
 use crate::threads::shb::MustOrder;
-use crate::threads::{Driver, Lowering, Malformed};
 use candidates::{Candidates, Collector, Meeting, Meetings};
 use hunt::{Hunt, Places};
 use recorded::add_recorded;
@@ -61,8 +60,8 @@ pub const ENGINE: Engine = Engine {
             let engine = ENGINE.name;
             return Err(EngineError::TooLong { engine, what });
         }
-        let mut found = predict(events, names, &survey.exposed, options, survey.progress)?;
-        found.judged = survey.count;
+        let mut found = predict(survey, events, names, options)?;
+        found.judged = survey.judged;
         found.kept_orders = survey.constructs().iter().any(keeps_order);
         found.exhaustive &= !found.kept_orders;
         if !found.exhaustive {
@@ -79,31 +78,24 @@ fn keeps_order(construct: &Construct) -> bool {
     matches!(construct, Semaphore | Event | ReadWriteLock)
 }
 
-/// Predicts the races of a trace, of which it is known which locations are exposed.
-pub fn predict(
+/// Predicts the races of a trace that has been surveyed.
+fn predict(
+    survey: &mut Survey,
     events: &[Event],
     names: &Names,
-    exposed: &Exposed,
     options: &Options,
-    progress: Progress,
-) -> Result<Findings, Malformed> {
+) -> Result<Findings, EngineError> {
     // The locations that matter: at others, the order every correct reordering preserves orders all
     // conflicting accesses.
     let mut must_order: Judge<MustOrder, _> =
         Judge::new(names, FastTrack::new(names.locations.len()));
-    let mut driver = Driver::new(names, Lowering::Observed);
-    feed_picked(
-        events,
-        &exposed.shared,
-        &mut driver,
-        &mut must_order,
-        |_| {},
-    )?;
+    let shared = survey.exposed.shared.clone();
+    survey.feed(Lowering::Observed, &shared, &mut must_order)?;
     let mut matter = must_order.history.suspects();
     // Atomic accesses keep no order but that each observes what it observed.
-    matter.union_with(&exposed.atomic);
+    matter.union_with(&survey.exposed.atomic);
     let mut can_race = matter.clone();
-    can_race.intersect_with(&exposed.exposed);
+    can_race.intersect_with(&survey.exposed.exposed);
     if can_race.is_clear() {
         return Ok(Findings {
             all_listed: true,
@@ -113,15 +105,17 @@ pub fn predict(
         });
     }
     let mut collector = Collector::new(names, &matter, &can_race);
-    let mut driver = Driver::new(names, Lowering::Observed);
-    feed_picked(events, &matter, &mut driver, &mut collector, |_| {})?;
+    survey.feed(Lowering::Observed, &matter, &mut collector)?;
     let (skeleton, candidates) = collector.finish();
     let (by_places, all) = by_places(&candidates, &skeleton);
     let places = by_places.into_values();
     let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
-    let hunt = Hunt::new(&skeleton, *options);
+    let hunt = Hunt::new(&skeleton, *options, survey.stop);
     let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
-    let mut prediction = hunt.all(&places, witness, progress);
+    let mut prediction = hunt.all(&places, witness, survey.progress);
+    if let Some(why) = prediction.stopped {
+        survey.cut_short(why);
+    }
     prediction.all_listed &= all;
     prediction.exhaustive &= all;
     prediction.counted &= all;

@@ -53,27 +53,22 @@ pub fn add_recorded(
     if new.is_empty() {
         return Ok(());
     }
-    let shown: FxHashSet<_> = new.iter().map(key).collect();
-    found.undecided.retain(|race| !shown.contains(&key(race)));
     found.counted &= options.all_pairs();
-    found.racy.extend(new.iter().map(|race| race.location));
+    let shown = shown(survey, &new)?;
+    let decided: FxHashSet<_> = shown.iter().map(|finding| key(&finding.race)).collect();
+    found.undecided.retain(|race| !decided.contains(&key(race)));
+    found
+        .racy
+        .extend(shown.iter().map(|finding| finding.race.location));
     found.racy.sort_unstable();
     found.racy.dedup();
-    let witnesses = witnesses(survey, &new)?;
-    let new = new
-        .into_iter()
-        .zip(witnesses)
-        .map(|(race, witness)| Finding {
-            race,
-            witness: Some(witness),
-        });
-    found.races.extend(new);
+    found.races.extend(shown);
     found.sort();
     Ok(())
 }
 
-/// The witnesses of races under SHB.
-fn witnesses(survey: &mut Survey, races: &[Race]) -> Result<Vec<Witness>, EngineError> {
+/// Races under SHB, with their witnesses: of a pass that was stopped, those before its end.
+fn shown(survey: &mut Survey, races: &[Race]) -> Result<Vec<Finding>, EngineError> {
     let ends = races
         .iter()
         .flat_map(|race| [race.first.event, race.second.event]);
@@ -83,7 +78,14 @@ fn witnesses(survey: &mut Survey, races: &[Race]) -> Result<Vec<Witness>, Engine
     let shared = survey.exposed.shared.clone();
     let mut pasts = Pasts::new(survey.names, wanted);
     survey.feed(Lowering::HappensBefore, &shared, &mut pasts)?;
-    Ok(races.iter().map(|race| pasts.witness(race)).collect())
+    let told = races
+        .iter()
+        .filter(|race| race.second.event <= survey.judged);
+    let shown = told.map(|&race| Finding {
+        race,
+        witness: Some(pasts.witness(&race)),
+    });
+    Ok(shown.collect())
 }
 
 /// The pasts of some accesses.
@@ -163,6 +165,10 @@ impl Pasts {
 }
 
 impl ThreadEngine for Pasts {
+    fn begin(&mut self, strand: Strand) {
+        self.order.begin(strand);
+    }
+
     fn read(&mut self, at: At, x: Location) {
         self.access(at, x, &[AccessKind::Read]);
     }

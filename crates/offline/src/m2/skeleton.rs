@@ -279,7 +279,7 @@ pub struct Builder {
     skeleton: Skeleton,
     /// By location: which of those that matter it is, or [`DOES_NOT_MATTER`].
     matters: Vec<u32>,
-    /// What each strand's chain needs so far.
+    /// What each strand's chain needs so far; empty if it needs nothing of others.
     cuts: Vec<Cut>,
     held: Vec<LocksetId>,
     /// The last write of each location.
@@ -308,7 +308,7 @@ impl Builder {
                 locations: matter.count_ones(..),
             },
             matters,
-            cuts: vec![vec![0; strands]; strands],
+            cuts: vec![Cut::new(); strands],
             held: vec![LocksetId::default(); strands],
             written: vec![NOTHING; matter.count_ones(..)],
             slots: FxHashMap::default(),
@@ -385,6 +385,7 @@ impl Builder {
     /// The strand's last event needs another event.
     fn need(&mut self, needed: Link, at: Link) {
         let cut = &mut self.cuts[at.strand as usize];
+        cut.resize(self.held.len(), 0);
         if cut[needed.strand as usize] > needed.index {
             return;
         }
@@ -399,11 +400,11 @@ impl Builder {
         chain.cuts.extend_from_slice(cut);
     }
 
-    fn hold(&mut self, lock: Lock, at: Link) {
-        let held = &mut self.held[at.strand as usize];
-        *held = self.skeleton.locksets.toggle(*held, lock.0 as u32);
+    /// Another set of locks is held after the strand's last event.
+    fn hold(&mut self, held: LocksetId, at: Link) {
+        self.held[at.strand as usize] = held;
         let chain = &mut self.skeleton.chains[at.strand as usize];
-        chain.held.push((at.index + 1, *held));
+        chain.held.push((at.index + 1, held));
     }
 }
 
@@ -451,7 +452,9 @@ impl ThreadEngine for Builder {
             release: NEVER,
             number: at.number as u32,
         });
-        self.hold(lock, here);
+        let held = self.held(at.strand);
+        let held = self.skeleton.locksets.with(held, lock.0 as u32);
+        self.hold(held, here);
     }
 
     fn release(&mut self, at: At, lock: Lock) {
@@ -464,7 +467,9 @@ impl ThreadEngine for Builder {
         if let Some(section) = self.skeleton.sections[lock.index()].last_mut() {
             section.release = here.index;
         }
-        self.hold(lock, here);
+        let held = self.held(at.strand);
+        let held = self.skeleton.locksets.without(held, lock.0 as u32);
+        self.hold(held, here);
     }
 
     fn fork(&mut self, at: At, child: Strand) {

@@ -338,7 +338,7 @@ impl<'a> Run<'a> {
         for (strand, &from) in window.from.iter().enumerate() {
             let strand = strand as u32;
             let held = skeleton.held(strand, from);
-            for &lock in skeleton.locksets.locks(held) {
+            for &lock in skeleton.locksets.locks(held).iter() {
                 let last = Link {
                     strand,
                     index: from - 1,

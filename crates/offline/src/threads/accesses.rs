@@ -1,7 +1,7 @@
 //! Accesses judged under a partial order: an order, and a history of accesses that asks it.
 
 use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
-use deadheat_order::Clock;
+use deadheat_order::{Clock, Time};
 use fixedbitset::FixedBitSet;
 
 use super::partial_order::PartialOrder;
@@ -14,6 +14,8 @@ pub trait History: Send {
     fn access(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
     /// The same, atomically.
     fn atomic(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
+    /// What each strand did up to its time in `covered` comes before all accesses that are still to come.
+    fn forget(&mut self, _covered: &[Time]) {}
 }
 
 /// A history that finds the locations that race.
@@ -27,6 +29,47 @@ pub struct Judge<O, H> {
     order: O,
     /// The accesses so far.
     pub history: H,
+    forgetting: Option<Forgetting>,
+}
+
+/// What a history need not keep: whatever comes before the present of every strand that runs comes before all that
+/// is still to come, because a strand that begins later knows what the one that forks it knows.
+struct Forgetting {
+    running: Vec<Strand>,
+    /// How many accesses there are until it is looked at again.
+    next: usize,
+    covered: Vec<Time>,
+}
+
+/// After how many accesses it is looked at again what can be forgotten, at least; and at least as many as there are
+/// pairs of strands that run, so that it costs an access nothing to speak of.
+const FORGETS: usize = 16;
+
+impl Forgetting {
+    fn begin(&mut self, strand: Strand) {
+        self.running.push(strand);
+    }
+
+    fn end(&mut self, strand: Strand) {
+        self.running.retain(|running| *running != strand);
+    }
+
+    /// What comes before the present of every strand that runs, but a strand's own.
+    fn covered(&mut self, order: &impl PartialOrder) -> &[Time] {
+        self.next = FORGETS.max(self.running.len() * self.running.len());
+        self.covered.fill(Time::MAX);
+        for &strand in &self.running {
+            let clock = order.clock(strand);
+            let own = self.covered[strand.index()];
+            for (other, covered) in self.covered.iter_mut().enumerate() {
+                *covered = clock.get(Strand(other as u32)).min(*covered);
+            }
+            // Nobody else knows of the time that it is in.
+            let before_now = clock.get(strand).saturating_sub(1);
+            self.covered[strand.index()] = own.min(before_now);
+        }
+        &self.covered
+    }
 }
 
 impl<O: PartialOrder, H: History> Judge<O, H> {
@@ -35,6 +78,29 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
         Judge {
             order: O::new(names),
             history,
+            forgetting: None,
+        }
+    }
+
+    /// The same, of a trace in which every strand but the first is forked: the history may forget.
+    pub fn forgetting(names: &Names, history: H) -> Judge<O, H> {
+        Judge {
+            forgetting: Some(Forgetting {
+                running: Vec::new(),
+                next: FORGETS,
+                covered: vec![0; names.strands.len()],
+            }),
+            ..Judge::new(names, history)
+        }
+    }
+
+    #[inline]
+    fn forget(&mut self) {
+        if let Some(forgetting) = &mut self.forgetting {
+            forgetting.next -= 1;
+            if forgetting.next == 0 {
+                self.history.forget(forgetting.covered(&self.order));
+            }
         }
     }
 
@@ -44,6 +110,7 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
         let clock = self.order.clock(at.strand);
         self.history.access(clock, at, x, kind);
         self.order.after_access(at, x, kind);
+        self.forget();
     }
 
     fn atomic(&mut self, at: At, x: Location, kind: AccessKind) {
@@ -55,6 +122,13 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
 }
 
 impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
+    fn begin(&mut self, strand: Strand) {
+        self.order.begin(strand);
+        if let Some(forgetting) = &mut self.forgetting {
+            forgetting.begin(strand);
+        }
+    }
+
     #[inline]
     fn read(&mut self, at: At, x: Location) {
         self.access(at, x, AccessKind::Read);
@@ -94,10 +168,16 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
 
     fn fork(&mut self, at: At, child: Strand) {
         self.order.fork(at, child);
+        if let Some(forgetting) = &mut self.forgetting {
+            forgetting.begin(child);
+        }
     }
 
     fn join(&mut self, at: At, child: Strand) {
         self.order.join(at, child);
+        if let Some(forgetting) = &mut self.forgetting {
+            forgetting.end(child);
+        }
     }
 
     fn publish(&mut self, at: At, slot: Slot, how: Publish) {

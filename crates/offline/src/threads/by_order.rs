@@ -57,7 +57,10 @@ pub(crate) fn by_order<O: PartialOrder, F: Finder>(
         Needs::Suspects => suspects.clone(),
     };
     let pairs = Pairs::new(suspects, options.listing, most);
-    let mut judged: Judge<O, _> = Judge::new(survey.names, pairs);
+    let mut judged: Judge<O, _> = match survey.exposed.unforked {
+        true => Judge::new(survey.names, pairs),
+        false => Judge::forgetting(survey.names, pairs),
+    };
     survey.feed(lowering, &only, &mut judged)?;
     Ok(judged.history.found(survey.count))
 }

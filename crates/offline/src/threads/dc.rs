@@ -79,6 +79,10 @@ impl PartialOrder for Dc {
         }
     }
 
+    fn begin(&mut self, strand: Strand) {
+        self.strands.begin(strand);
+    }
+
     #[inline]
     fn clock(&self, strand: Strand) -> &Clock {
         self.strands.of(strand)

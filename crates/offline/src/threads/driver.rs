@@ -1,6 +1,8 @@
 //! Feeds engines with an execution: checks that it could have happened, and translates what they do not
 //! know. `isolated` is a lock; a task is a thread that a `finish` waits for.
 
+use std::iter::once;
+
 use deadheat_model::{
     Access, AccessKind, Event, EventNumber, Execution, Location, Lock, Names, Op, Strand,
 };
@@ -271,6 +273,21 @@ impl<'a> Driver<'a> {
 pub fn validate(execution: &Execution) -> Result<(), Malformed> {
     let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
     driver.feed(&execution.events, &mut Nothing)
+}
+
+/// Takes out of an execution every event that could not have happened, given those before it that are left;
+/// says which these were, by their old numbers.
+pub fn repair(execution: &mut Execution) -> Vec<Malformed> {
+    let mut problems = Vec::new();
+    let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
+    let mut number = 0;
+    execution.events.retain(|event| {
+        number += 1;
+        let fed = driver.feed_some(once((event, number)), &mut Nothing);
+        problems.extend(fed.err());
+        problems.last().is_none_or(|last| last.number != number)
+    });
+    problems
 }
 
 /// An engine that wants to know nothing.

@@ -66,9 +66,14 @@ impl Held {
         }
     }
 
-    fn toggle(&mut self, at: At, lock: Lock) {
+    fn acquire(&mut self, at: At, lock: Lock) {
         let held = &mut self.by_strand[at.strand.index()];
-        *held = self.locksets.toggle(*held, lock.0 as u32);
+        *held = self.locksets.with(*held, lock.0 as u32);
+    }
+
+    fn release(&mut self, at: At, lock: Lock) {
+        let held = &mut self.by_strand[at.strand.index()];
+        *held = self.locksets.without(*held, lock.0 as u32);
     }
 }
 
@@ -128,11 +133,11 @@ impl ThreadEngine for Eraser {
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {
-        self.held.toggle(at, lock);
+        self.held.acquire(at, lock);
     }
 
     fn release(&mut self, at: At, lock: Lock) {
-        self.held.toggle(at, lock);
+        self.held.release(at, lock);
     }
 }
 
@@ -263,10 +268,10 @@ impl ThreadEngine for Unprotected {
     }
 
     fn acquire(&mut self, at: At, lock: Lock) {
-        self.held.toggle(at, lock);
+        self.held.acquire(at, lock);
     }
 
     fn release(&mut self, at: At, lock: Lock) {
-        self.held.toggle(at, lock);
+        self.held.release(at, lock);
     }
 }

@@ -68,6 +68,10 @@ impl PartialOrder for Hb {
         }
     }
 
+    fn begin(&mut self, strand: Strand) {
+        self.strands.begin(strand);
+    }
+
     #[inline]
     fn clock(&self, strand: Strand) -> &Clock {
         self.strands.of(strand)

@@ -32,7 +32,7 @@ pub mod vindicate;
 mod vindicated;
 pub mod wcp;
 
-pub use driver::{Driver, Malformed, validate};
+pub use driver::{Driver, Malformed, repair, validate};
 
 use deadheat_model::{EventNumber, Location, Lock, Site, Strand};
 

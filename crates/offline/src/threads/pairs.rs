@@ -3,7 +3,8 @@
 //! For each location and strand, accesses at one place and of one kind are kept together in a list, in the
 //! order of the strand's times. An access races with those of each other strand that come after what its clock
 //! covers of that strand: the end of each list, found by binary search. A strand's lists are linked by their
-//! last accesses, the latest first; so the lists that race come first, and none behind them is looked at.
+//! last accesses, the latest first; so the lists that race come first, and none behind them is looked at. What
+//! comes before all that is still to come is forgotten.
 //! Pairs of events are put together by pairs of places in the source.
 //!
 //! Cost: an access is compared with one list of each strand that accessed its location, and with every list that
@@ -121,6 +122,29 @@ impl OfStrand {
         self.newest = at;
     }
 
+    /// Drops the lists that have no access after a time. To do that each time their number has doubled costs nothing.
+    fn forget(&mut self, upto: Time) {
+        let is_over = |list: &List| list.accesses.last().is_none_or(|(last, _)| *last <= upto);
+        let doubled = self.lists.len() > 1 && self.lists.len().is_power_of_two();
+        if !doubled || !self.lists.iter().any(is_over) {
+            return;
+        }
+        self.index = None;
+        let mut lists = std::mem::take(&mut self.lists);
+        lists.retain(|list| !is_over(list));
+        // The order of their last accesses is that of the links.
+        lists.sort_by_key(|list| list.accesses.last().copied());
+        for (list, at) in lists.iter_mut().zip(0u32..) {
+            list.older = at.checked_sub(1).unwrap_or(NO_LIST);
+            list.newer = at + 1;
+        }
+        if let Some(last) = lists.last_mut() {
+            last.newer = NO_LIST;
+        }
+        self.newest = (lists.len() as u32).checked_sub(1).unwrap_or(NO_LIST);
+        self.lists = lists;
+    }
+
     /// The lists with accesses after a time, the latest first.
     fn after(&self, time: Time) -> impl Iterator<Item = &List> {
         let get = |at: u32| self.lists.get(at as usize);
@@ -149,8 +173,14 @@ pub struct Pairs {
     most: usize,
     suspects: FixedBitSet,
     accessed: FxHashMap<Location, OfLocation>,
+    /// Of each strand, what comes before all accesses that are still to come.
+    covered: Vec<Time>,
     racy: FixedBitSet,
-    listed: FxHashMap<Key, Vec<Race>>,
+    /// Where in `races` those of a key are.
+    listed: FxHashMap<Key, u32>,
+    /// The key that was looked up last: threads that do the same race with each other at the same places.
+    last: Option<(Key, u32)>,
+    races: Vec<Vec<Race>>,
     kept: usize,
     compared: u64,
     complete: bool,
@@ -166,7 +196,10 @@ impl Pairs {
             racy: FixedBitSet::with_capacity(suspects.len()),
             suspects,
             accessed: FxHashMap::default(),
+            covered: Vec::new(),
             listed: FxHashMap::default(),
+            last: None,
+            races: Vec::new(),
             kept: 0,
             compared: 0,
             complete: true,
@@ -175,7 +208,7 @@ impl Pairs {
 
     /// What was found, in so many events.
     pub fn found(self, judged: u64) -> Findings {
-        let races = self.listed.into_values().flatten().collect();
+        let races = self.races.into_iter().flatten().collect();
         Findings {
             racy: self.racy.ones().map(|x| Location(x as u64)).collect(),
             ..Findings::listed(races, self.complete, judged)
@@ -223,7 +256,16 @@ impl Pairs {
                 second,
                 count: 0,
             };
-            let known = self.listed.entry(key(&race, self.listing)).or_default();
+            let key = key(&race, self.listing);
+            let place = match self.last {
+                Some((last, place)) if last == key => place,
+                _ => *self.listed.entry(key).or_insert_with(|| {
+                    self.races.push(Vec::new());
+                    self.races.len() as u32 - 1
+                }),
+            };
+            self.last = Some((key, place));
+            let known = &mut self.races[place as usize];
             let room = self.most - known.len();
             self.kept += room.min(racing.len());
             known.extend(racing.iter().take(room).map(|&(_, event)| Race {
@@ -254,6 +296,8 @@ impl Pairs {
         });
         let now = clock.get(at.strand);
         last[mine].1 = now;
+        let covered = self.covered.get(at.strand.index());
+        strands[mine].forget(covered.copied().unwrap_or(0));
         strands[mine].add(second, atomic, now);
     }
 }
@@ -270,5 +314,10 @@ impl History for Pairs {
         if self.suspects.contains(x.index()) {
             self.add(clock, at, x, kind, true);
         }
+    }
+
+    fn forget(&mut self, covered: &[Time]) {
+        self.covered.clear();
+        self.covered.extend_from_slice(covered);
     }
 }

@@ -18,6 +18,8 @@ use super::{At, Publish, Slot};
 pub trait PartialOrder: Send {
     /// Before the first event of a trace with these names.
     fn new(names: &Names) -> Self;
+    /// A strand that was not forked does something for the first time.
+    fn begin(&mut self, strand: Strand);
     /// What comes before the strand's present, which is at the clock's own entry for the strand.
     fn clock(&self, strand: Strand) -> &Clock;
     /// The strand is about to access a location: last chance to order it behind others.
@@ -54,17 +56,17 @@ pub struct StrandClocks {
 }
 
 impl StrandClocks {
-    /// Every strand at its time 1, knowing nothing of others.
+    /// No strand has begun. With very many, most of the memory is that of clocks: it is taken as they begin.
     pub fn new(strands: usize) -> StrandClocks {
-        let clock = |strand: usize| {
-            let mut clock = Clock::default();
-            clock.set(Strand(strand as u32), 1);
-            clock
-        };
         StrandClocks {
-            clocks: (0..strands).map(clock).collect(),
+            clocks: vec![Clock::default(); strands],
             slots: Vec::new(),
         }
+    }
+
+    /// A strand is at its time 1, knowing nothing of others.
+    pub fn begin(&mut self, strand: Strand) {
+        self.clocks[strand.index()].set(strand, 1);
     }
 
     /// A strand's clock.
@@ -89,6 +91,7 @@ impl StrandClocks {
 
     /// What a strand has done comes before what its child does.
     pub fn fork(&mut self, strand: Strand, child: Strand) {
+        self.begin(child);
         let parent = self.clocks[strand.index()].clone();
         self.clocks[child.index()].join(&parent);
         self.tick(strand);

@@ -3,13 +3,22 @@
 //! Most accesses are to locations that no two strands share. An engine that has no use for them is fed
 //! with the others; while it looks at some, the next are picked on another core.
 
-use deadheat_model::{Event, EventNumber};
+use std::ops::ControlFlow;
+
+use deadheat_model::{Event, EventNumber, StopReason, StopToken};
 use fixedbitset::FixedBitSet;
 
 use super::{Driver, Malformed, ThreadEngine};
 
 /// How many events are looked at at a time.
 const PART: usize = 1 << 18;
+
+/// After how many events that matter it is asked whether to stop: with very many threads one can take a
+/// millisecond.
+const STOPS: usize = 1 << 8;
+
+/// Why the telling was stopped, and how many events of the trace were told, from the first; or nothing.
+pub type Stop = ControlFlow<(StopReason, EventNumber)>;
 
 /// Whether an event is anything but a plain access to a location that does not matter.
 fn matters(event: &Event, locations: &FixedBitSet) -> bool {
@@ -25,34 +34,33 @@ fn pick(part: &[Event], locations: &FixedBitSet, picked: &mut Vec<(u32, Event)>)
     picked.extend(events.map(|(event, place)| (place, *event)));
 }
 
-/// Tells an engine the events of a trace that matter, given which locations do; and after each part of the
-/// trace calls with how much is done, from 0 to 1.
+/// Tells an engine the events of a trace that matter, given which locations do, until it is time to stop; and
+/// after each part of the trace calls with how much is done, from 0 to 1.
 pub fn feed_picked(
     events: &[Event],
     locations: &FixedBitSet,
     driver: &mut Driver,
     engine: &mut (impl ThreadEngine + Send),
+    stop: StopToken,
     mut each: impl FnMut(f64) + Send,
-) -> Result<(), Malformed> {
+) -> Result<Stop, Malformed> {
     let parts: Vec<&[Event]> = events.chunks(PART).collect();
     let (mut picked, mut next) = (Vec::new(), Vec::new());
     pick(parts.first().unwrap_or(&&[][..]), locations, &mut picked);
     for index in 0..parts.len() {
         let first = (index * PART) as EventNumber + 1;
-        let mut feed = || {
-            let events = picked.iter();
-            let events = events.map(|(place, event)| (event, first + EventNumber::from(*place)));
-            driver.feed_some(events, engine)
-        };
+        let mut feed = || feed_part(&picked, first, driver, engine, stop);
         let fed = match parts.get(index + 1) {
             None => feed(),
             Some(part) => rayon::join(feed, || pick(part, locations, &mut next)).0,
         };
-        fed?;
+        if let ControlFlow::Break(end) = fed? {
+            return Ok(ControlFlow::Break(end));
+        }
         std::mem::swap(&mut picked, &mut next);
         each((index + 1) as f64 / parts.len() as f64);
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Tells an engine those of some consecutive events that matter, the first of which has a number.
@@ -62,8 +70,28 @@ pub fn feed_window(
     locations: &FixedBitSet,
     driver: &mut Driver,
     engine: &mut impl ThreadEngine,
-) -> Result<(), Malformed> {
-    let events = events.iter().zip(first..);
-    let events = events.filter(|(event, _)| matters(event, locations));
-    driver.feed_some(events, engine)
+    stop: StopToken,
+) -> Result<Stop, Malformed> {
+    let mut picked = Vec::new();
+    pick(events, locations, &mut picked);
+    feed_part(&picked, first, driver, engine, stop)
+}
+
+/// Tells an engine events that were picked, with their places behind the first.
+fn feed_part(
+    picked: &[(u32, Event)],
+    first: EventNumber,
+    driver: &mut Driver,
+    engine: &mut impl ThreadEngine,
+    stop: StopToken,
+) -> Result<Stop, Malformed> {
+    let number = |place: u32| first + EventNumber::from(place);
+    for some in picked.chunks(STOPS) {
+        if let Some(why) = stop.due() {
+            return Ok(ControlFlow::Break((why, number(some[0].0) - 1)));
+        }
+        let events = some.iter().map(|(place, event)| (event, number(*place)));
+        driver.feed_some(events, engine)?;
+    }
+    Ok(ControlFlow::Continue(()))
 }

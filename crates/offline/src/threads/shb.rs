@@ -105,6 +105,10 @@ impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
         }
     }
 
+    fn begin(&mut self, strand: Strand) {
+        self.hb.begin(strand);
+    }
+
     #[inline]
     fn clock(&self, strand: Strand) -> &Clock {
         self.hb.clock(strand)

@@ -85,7 +85,8 @@ impl Synchronisation {
         self.schedules
     }
 
-    /// Tells the engine what an operation orders, or says why nobody could have done it here.
+    /// Tells the engine what an operation orders, or says why nobody could have done it here: then it is as if it
+    /// had not been asked.
     pub(super) fn perform(
         &mut self,
         at: At,
@@ -281,8 +282,7 @@ impl Synchronisation {
             }
             Op::NewPromise(_) => {}
             Op::Set(promise) => {
-                let slot = self.slot();
-                if self.promises.insert(promise.0, slot).is_some() {
+                if self.promises.contains_key(&promise.0) {
                     return Err({
                         format!(
                             "sets promise {}, which was already set",
@@ -290,6 +290,8 @@ impl Synchronisation {
                         )
                     });
                 }
+                let slot = self.slot();
+                self.promises.insert(promise.0, slot);
                 engine.publish(at, slot, Publish::Replace);
             }
             Op::Get(promise) => {

@@ -71,21 +71,20 @@ impl Tasks {
         let open = self.open.entry(at.strand).or_default();
         match op {
             Op::FinishBegin(finish) => {
-                let known = self.finishes.insert(finish, OpenFinish::default());
-                if known.is_some() {
+                if self.finishes.contains_key(&finish) {
                     return Err(format!("begins finish {}, which is open", finish.0));
                 }
+                self.finishes.insert(finish, OpenFinish::default());
                 open.push(finish);
             }
             Op::FinishEnd(finish) => {
-                if open.pop() != Some(finish) {
+                if open.last() != Some(&finish) {
                     return Err(format!(
                         "ends finish {}, which is not the last it has begun and not ended",
                         finish.0
                     ));
                 }
-                let state = self.finishes.remove(&finish).unwrap_or_default();
-                if state.running > 0 {
+                if self.finishes.get(&finish).is_some_and(|f| f.running > 0) {
                     let waited = |(task, by): (&Strand, &Option<Finish>)| {
                         (*by == Some(finish)).then_some(*task)
                     };
@@ -96,6 +95,8 @@ impl Tasks {
                         task.map_or("a task".into(), |task| names.strand(task))
                     ));
                 }
+                open.pop();
+                let state = self.finishes.remove(&finish).unwrap_or_default();
                 if let Some(slot) = state.ended {
                     engine.awaits(at, slot);
                     synchronisation.free.push(slot);

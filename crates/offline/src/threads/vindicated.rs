@@ -1,5 +1,6 @@
 //! DC's races: those of the pairs that DC leaves unordered that have a witness.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{Execution, Finding, Findings, Race, racy};
@@ -15,7 +16,7 @@ pub(super) const TRIED: usize = 16;
 /// Of the races under DC those that have a witness.
 pub(super) fn vindicated(
     execution: &Execution,
-    survey: &Survey,
+    survey: &mut Survey,
     suspects: Findings,
     all_pairs: bool,
 ) -> Result<Findings, EngineError> {
@@ -29,8 +30,15 @@ pub(super) fn vindicated(
     if suspects.races.is_empty() {
         return Ok(findings);
     }
-    let vindicator = Vindicator::new(&execution.events, &execution.names)?;
+    let judged = execution.events.len().min(survey.judged as usize);
+    let vindicator = Vindicator::new(&execution.events[..judged], &execution.names)?;
+    let stop = survey.stop;
+    let stopped = OnceLock::new();
     let vindicate = |race: &Race| {
+        if let Some(why) = stop.due() {
+            stopped.get_or_init(|| why);
+            return None;
+        }
         let witness = vindicator.witness(race.first.event, race.second.event)?;
         Some(Finding {
             race: Race { count: 1, ..*race },
@@ -63,6 +71,9 @@ pub(super) fn vindicated(
     for (shown, open) in judged.collect::<Vec<_>>() {
         findings.races.extend(shown);
         findings.undecided.extend(open);
+    }
+    if let Some(&why) = stopped.get() {
+        survey.cut_short(why);
     }
     findings.sort();
     findings.racy = racy(&findings.races);

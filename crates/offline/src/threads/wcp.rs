@@ -148,8 +148,6 @@ impl Wcp {
 impl PartialOrder for Wcp {
     fn new(names: &Names) -> Wcp {
         let (strands, locks) = (names.strands.len(), names.lock_count());
-        let happens_before = Hb::new(names);
-        let clocks = (0..strands as u32).map(|strand| happens_before.clock(Strand(strand)));
         let released = Released {
             by: None,
             weak: Clock::default(),
@@ -157,12 +155,17 @@ impl PartialOrder for Wcp {
         };
         Wcp {
             weak: vec![Clock::default(); strands],
-            present: clocks.cloned().collect(),
-            happens_before,
+            present: vec![Clock::default(); strands],
+            happens_before: Hb::new(names),
             sections: Sections::new(names),
             released: vec![released; locks],
             publishers: Vec::new(),
         }
+    }
+
+    fn begin(&mut self, strand: Strand) {
+        self.happens_before.begin(strand);
+        self.tick(strand);
     }
 
     #[inline]
@@ -211,6 +214,7 @@ impl PartialOrder for Wcp {
     }
 
     fn fork(&mut self, at: At, child: Strand) {
+        self.begin(child);
         let past = self.happens_before.clock(at.strand).clone();
         self.present(child).learn(past.times());
         self.happens_before.fork(at, child);

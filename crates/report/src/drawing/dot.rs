@@ -12,6 +12,7 @@ impl EdgeKind {
             EdgeKind::Program => "weight=8",
             EdgeKind::Sync => "color=\"#4f86c6\"",
             EdgeKind::Isolation => "color=\"#7c5295\" style=dotted constraint=true",
+            EdgeKind::Lock => "color=\"#b7791f\" style=dashed constraint=true",
         }
     }
 }

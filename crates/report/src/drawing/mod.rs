@@ -16,7 +16,7 @@ mod svg;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Execution, Names, Race, Strand};
+use deadheat_model::{Execution, Names, Op, Race, Strand};
 use deadheat_offline::{ComputationGraph, Node};
 
 use crate::style::counted;
@@ -36,13 +36,16 @@ enum EdgeKind {
     Sync,
     /// The order that `isolated` sections had.
     Isolation,
+    /// The order that sections of a lock had.
+    Lock,
 }
 
 /// How a kind of edge is explained.
-const LEGEND: [(EdgeKind, &str); 3] = [
+const LEGEND: [(EdgeKind, &str); 4] = [
     (EdgeKind::Program, "program order"),
     (EdgeKind::Sync, "starts, or is waited for"),
     (EdgeKind::Isolation, "order of isolated sections"),
+    (EdgeKind::Lock, "order of a lock's sections"),
 ];
 const RACE_LEGEND: &str = "race: in no order";
 
@@ -127,7 +130,7 @@ impl Drawing {
                     ),
                 }
             ),
-            edges: edges(graph),
+            edges: edges(execution, graph),
             boxes,
             races,
         }
@@ -160,9 +163,16 @@ fn strand_names(names: &Names, strands: BTreeSet<Strand>) -> BTreeMap<Strand, St
     short
 }
 
-fn edges(graph: &ComputationGraph) -> Vec<Edge> {
+fn edges(execution: &Execution, graph: &ComputationGraph) -> Vec<Edge> {
     let mut edges = Vec::new();
-    for to in 0..graph.len() {
+    // The nodes that begin by taking a lock: what they come behind released it.
+    let mut first: Vec<Option<Op>> = vec![None; graph.len()];
+    for (event, number) in execution.events.iter().zip(1..) {
+        if let Some(node) = graph.node_of(number) {
+            first[node].get_or_insert(event.op());
+        }
+    }
+    for (to, first) in first.iter().enumerate() {
         let strand = graph.strand(to);
         let mut behind: Vec<Node> = graph.predecessors(to).collect();
         behind.sort_unstable();
@@ -179,7 +189,10 @@ fn edges(graph: &ComputationGraph) -> Vec<Edge> {
         edges.extend(others.map(|from| Edge {
             from,
             to,
-            kind: EdgeKind::Sync,
+            kind: match first {
+                Some(Op::Acquire(_)) => EdgeKind::Lock,
+                _ => EdgeKind::Sync,
+            },
         }));
         let section = graph.section_before(to).filter(|from| !own(from));
         edges.extend(section.map(|from| Edge {

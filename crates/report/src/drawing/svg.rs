@@ -24,6 +24,7 @@ path{fill:none;stroke-width:1.5}
 .program{stroke:#222}
 .sync{stroke:#4f86c6}
 .isolation{stroke:#7c5295;stroke-dasharray:2 3}
+.lock{stroke:#b7791f;stroke-dasharray:6 3}
 .race{stroke:#c81e1e;stroke-width:2.5;stroke-dasharray:8 4}
 marker path{stroke:none}
 ";
@@ -35,6 +36,7 @@ impl EdgeKind {
             EdgeKind::Program => ("program", "#222"),
             EdgeKind::Sync => ("sync", "#4f86c6"),
             EdgeKind::Isolation => ("isolation", "#7c5295"),
+            EdgeKind::Lock => ("lock", "#b7791f"),
         }
     }
 }

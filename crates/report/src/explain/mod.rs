@@ -9,7 +9,7 @@ use deadheat_explain::general::{Certainty, GeneralRaces};
 use std::sync::Arc;
 
 use deadheat_explain::{Bound, Explanation, Shown, Status};
-use deadheat_model::{Execution, Race};
+use deadheat_model::{Execution, Race, StopReason};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -258,9 +258,12 @@ impl ExplainReport {
         let apparent = self.apparent_places;
         let first = self.races.iter().filter(|race| race.is_first).count() as u64;
         if self.races.is_empty() {
-            return "no two conflicting accesses were left unordered in this run, and none was \
-                    predicted"
-                .to_string();
+            return match self.bounds[..] {
+                [] => "no two conflicting accesses were left unordered in this run, and none was \
+                       predicted"
+                    .to_string(),
+                _ => format!("no race found so far; {}", self.bounds.join("; ")),
+            };
         }
         let mut sentence = match apparent {
             0 => "nothing races in this run as it was".to_string(),
@@ -307,6 +310,12 @@ fn dependences(explanation: &Explanation) -> String {
     format!("from the order of single accesses; {which}")
 }
 
+const STOPPED_BY_SIGNAL: &str = "interrupted: not everything was looked at, there may be more";
+const STOPPED_BY_TIME: &str =
+    "the time was up (--timeout): not everything was looked at, there may be more";
+const STOPPED_BY_MEMORY: &str =
+    "the memory was full (--max-memory): not everything was looked at, there may be more";
+
 fn meaning(bound: Bound) -> &'static str {
     match bound {
         Bound::Pairs => {
@@ -317,5 +326,8 @@ fn meaning(bound: Bound) -> &'static str {
             "there are more dependences between races than are followed: more races may be first"
         }
         Bound::Groups => "there are more pairs of places than are told apart: some are left out",
+        Bound::Stopped(StopReason::Asked) => STOPPED_BY_SIGNAL,
+        Bound::Stopped(StopReason::TimeUp) => STOPPED_BY_TIME,
+        Bound::Stopped(StopReason::MemoryFull) => STOPPED_BY_MEMORY,
     }
 }

@@ -1,0 +1,59 @@
+//! `deadheat completions` and `deadheat man`: what shells and `man` know of the command, from its own arguments.
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::status::Status;
+
+/// Print completions for a shell
+///
+/// Exit status: 0 done, 2 bad input.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  deadheat completions bash > ~/.local/share/bash-completion/completions/deadheat
+  deadheat completions zsh > ~/.zfunc/_deadheat
+  deadheat completions fish > ~/.config/fish/completions/deadheat.fish")]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+/// Write man pages
+///
+/// One for the command and one for each of its commands, into a directory that is there. Exit status: 0 done, 2
+/// bad input.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  deadheat man ~/.local/share/man/man1; man deadheat-analyze")]
+pub struct Man {
+    /// The directory
+    #[arg(value_name = "DIRECTORY")]
+    directory: PathBuf,
+}
+
+/// Prints completions.
+pub fn completions(arguments: &Completions) -> Result<Status, String> {
+    let mut script = Vec::new();
+    let mut command = crate::Arguments::command();
+    clap_complete::generate(arguments.shell, &mut command, "deadheat", &mut script);
+    match stdout().write_all(&script) {
+        // A reader that has gone away wants no more.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(Status::Clean),
+    }
+}
+
+/// Writes man pages.
+pub fn man(arguments: &Man) -> Result<Status, String> {
+    let directory = &arguments.directory;
+    let written = clap_mangen::generate_to(crate::Arguments::command(), directory);
+    written.map_err(|error| format!("cannot write to `{}`: {error}", directory.display()))?;
+    Ok(Status::Clean)
+}

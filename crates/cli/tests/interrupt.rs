@@ -1,0 +1,273 @@
+//! Ctrl-C, SIGTERM and `--timeout` end the search, not the report: what was found is printed and written,
+//! marked incomplete, and no sentence claims more.
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{deadheat, stderr, stdout};
+use serde_json::Value;
+
+/// A program with a race that shows at once, and more schedules than anybody can visit.
+const ENDLESS: &str = "shared x; shared y;
+proc main() {
+  async { x = 1; }
+  x = 2;
+  for i in 0..12 { async { for j in 0..6 { isolated { y = y + i; } } } }
+}";
+
+/// The same without the race.
+const ENDLESS_CLEAN: &str = "shared y;
+proc main() { for i in 0..12 { async { for j in 0..6 { isolated { y = y + i; } } } } }";
+
+/// Far above what any of these takes once it is stopped.
+const SOON: Duration = Duration::from_secs(60);
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+/// Runs the command and sends it a signal after some time.
+fn signalled(arguments: &[&str], signal: &str, after: Duration) -> Output {
+    let start = Instant::now();
+    let command = Command::new(env!("CARGO_BIN_EXE_deadheat"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(after);
+    let id = command.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+    assert!(sent.success(), "it had ended before");
+    let output = command.wait_with_output().unwrap();
+    assert!(start.elapsed() < SOON);
+    output
+}
+
+/// Accesses of eight threads, one after the other; with locks around each if they are not to race.
+fn trace(path: &Path, accesses: u32, locked: bool) {
+    let mut text = String::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..accesses {
+        let (thread, variable, place) = (random.u32(..8), random.u32(..5000), random.u32(..4000));
+        let kind = if random.bool() { 'r' } else { 'w' };
+        match locked {
+            true => writeln!(
+                text,
+                "T{thread}|acq(l)|1\nT{thread}|{kind}(V{variable})|{place}\nT{thread}|rel(l)|2"
+            ),
+            false => writeln!(text, "T{thread}|{kind}(V{variable})|{place}"),
+        }
+        .unwrap();
+    }
+    fs::write(path, text).unwrap();
+}
+
+fn program(folder: &Path, source: &str) -> String {
+    let path = folder.join("program.tp");
+    fs::write(&path, source).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_signal_ends_the_exploration_and_what_it_found_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), ENDLESS);
+    let file = folder.path().join("report.json");
+    let into = format!("--json={}", file.display());
+    let arguments = [
+        "check",
+        "--explore",
+        "--max-states=1000000000",
+        &into,
+        &program,
+    ];
+    for signal in ["-INT", "-TERM"] {
+        let output = signalled(&arguments, signal, Duration::from_millis(700));
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        assert_eq!(report["explored"]["complete"], false);
+        assert_eq!(report["explored"]["racy_locations"][0], "x");
+        let schedule = &report["explored"]["races"][0]["schedule"];
+        assert!(!schedule.as_array().unwrap().is_empty());
+        let guarantee = report["guarantee"].as_str().unwrap();
+        assert!(guarantee.contains("interrupted"), "{guarantee}");
+    }
+}
+
+#[test]
+fn an_interrupted_search_that_found_nothing_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), ENDLESS_CLEAN);
+    let arguments = ["check", "--explore", "--max-states=1000000000", &program];
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+        let output = signalled(&arguments, signal, Duration::from_millis(500));
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+        let text = stdout(&output);
+        assert!(text.contains("no race found so far"), "{text}");
+        assert!(text.contains("interrupted"), "{text}");
+        assert!(!text.contains("race-free"), "{text}");
+    }
+}
+
+#[test]
+fn a_time_limit_ends_every_search_of_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let racy = program(folder.path(), ENDLESS);
+    let start = Instant::now();
+    for search in [
+        ["--explore", "--max-states=1000000000"],
+        ["--all-orders", "--max-orders=1000000000"],
+    ] {
+        let limit = ["--timeout=0.5", "--fail-on=incomplete", "--json", &racy];
+        let arguments = [&["check"][..], &search, &limit].concat();
+        let output = deadheat(&arguments);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let report = json(&output);
+        assert_eq!(report["racy_locations"][0], "x", "{search:?}");
+        let guarantee = report["guarantee"].as_str().unwrap();
+        assert!(guarantee.contains("time was up"), "{guarantee}");
+        assert!(guarantee.contains("--timeout"), "{guarantee}");
+    }
+    assert!(start.elapsed() < SOON);
+}
+
+#[test]
+fn a_time_limit_ends_a_run_that_does_not_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let source =
+        "shared x; shared y; proc main() { async { x = 1; } x = 2; while 1 { y = y + 1; } }";
+    let program = program(folder.path(), source);
+    let limit = ["--timeout=0.3", "--max-steps=100000000", "--json", &program];
+    let output = deadheat(&[&["check"][..], &limit].concat());
+    let report = json(&output);
+    assert_eq!(report["racy_locations"][0], "x");
+    assert_eq!(report["stopped"], "its time was up");
+    assert_eq!(report["error"], Value::Null);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_time_limit_ends_every_engine_and_no_sentence_speaks_of_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for (name, accesses, locked) in [("racy", 200_000, false), ("clean", 200_000, true)] {
+        trace(&folder.path().join("t.std"), accesses, locked);
+        let trace = at(&format!("{name}.dht"));
+        assert!(
+            deadheat(&["convert", &at("t.std"), &trace])
+                .status
+                .success()
+        );
+        for engine in ["hb", "fasttrack", "shb", "wcp", "dc", "m2", "eraser"] {
+            // It is read in this time, but not judged.
+            let limit = ["--engine", engine, "--timeout=0.005", "--json", &trace];
+            let report = json(&deadheat(&[&["analyze"][..], &limit].concat()));
+            assert_eq!(report["stopped"], "its time was up", "{engine}");
+            assert_eq!(report["complete"], false);
+            let guarantee = report["guarantee"].as_str().unwrap();
+            assert!(guarantee.contains("was stopped"), "{guarantee}");
+            let races = report["races"].as_array().unwrap();
+            match races.is_empty() {
+                true => assert!(guarantee.starts_with("no race found so far"), "{guarantee}"),
+                false => assert_eq!(name, "racy"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_limit_ends_stats_explain_and_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("racy.std");
+    trace(&path, 300_000, false);
+    let trace = path.display().to_string();
+    let output = deadheat(&["stats", "--timeout=0.001", "--json", &trace]);
+    let stats = json(&output);
+    assert_eq!(stats["stopped"], "its time was up");
+    assert!(stats["events"].as_u64().unwrap() < 300_000);
+    let output = deadheat(&["stats", "--timeout=0.001", &trace]);
+    assert!(stdout(&output).contains("the beginning of the trace only"));
+
+    let start = Instant::now();
+    let output = deadheat(&["explain", "--timeout=2", "--json", &trace]);
+    let report = json(&output);
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(
+        guarantee.contains("the time was up (--timeout)"),
+        "{guarantee}"
+    );
+    assert!(start.elapsed() < SOON);
+
+    let small = folder.path().join("small.std");
+    self::trace(&small, 3000, false);
+    let small = small.display().to_string();
+    let report = folder.path().join("report.json").display().to_string();
+    let into = format!("--json={report}");
+    assert_eq!(deadheat(&["analyze", &into, &small]).status.code(), Some(1));
+    let output = deadheat(&["verify", "--json", &report, &small]);
+    assert_eq!(json(&output)["all_verified"], true);
+    let output = deadheat(&["verify", "--timeout=0", "--json", &report, &small]);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.contains("nothing was checked"), "{text}");
+}
+
+#[test]
+fn a_limit_of_memory_ends_the_search_and_threads_without_number_do_not_take_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.std");
+    let forks = (1..30_000).map(|n| format!("T0|fork(T{n})|1\n"));
+    let writes = (1..30_000).map(|n| format!("T{n}|w(x)|2\n"));
+    fs::write(&path, forks.chain(writes).collect::<String>()).unwrap();
+    let trace = path.display().to_string();
+    for engine in ["hb", "m2"] {
+        let limits = ["--max-memory=300M", "--timeout=4", "--engine", engine];
+        let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
+        let report = json(&output);
+        assert!(
+            report["stopped"].is_string(),
+            "{engine}: {}",
+            report["guarantee"]
+        );
+        assert_eq!(report["complete"], false);
+    }
+}
+
+#[test]
+fn locks_nested_as_deep_as_you_like_take_memory_in_proportion() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nested.std");
+    let taken = (0..70_000).map(|n| format!("A|acq(l{n})|1\n"));
+    let given = (0..70_000).rev().map(|n| format!("A|rel(l{n})|2\n"));
+    let access = std::iter::once("A|w(x)|3\n".to_string());
+    let other = std::iter::once("B|w(x)|4\n".to_string());
+    let text = taken.chain(access).chain(given).chain(other);
+    fs::write(&path, text.collect::<String>()).unwrap();
+    for engine in ["m2", "eraser"] {
+        let trace = path.display().to_string();
+        let limits = ["--max-memory=300M", "--engine", engine, "--json", &trace];
+        let report = json(&deadheat(&[&["analyze"][..], &limits].concat()));
+        assert_eq!(report["races"].as_array().unwrap().len(), 1, "{engine}");
+        assert_eq!(report["stopped"], Value::Null, "{engine}");
+    }
+}
+
+#[test]
+fn a_report_grows_with_what_is_shown_not_with_the_square_of_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("racy.std");
+    let line = |n: u32| format!("T{}|w(x)|{n}\n", n % 2);
+    fs::write(&path, (0..600).map(line).collect::<String>()).unwrap();
+    let output = deadheat(&["analyze", "--json", &path.display().to_string()]);
+    let races = json(&output)["races"].as_array().unwrap().len();
+    assert_eq!(races, 300 * 300);
+    // Spelt out in full, the witnesses alone would take more than a hundred million bytes.
+    let bytes = output.stdout.len();
+    assert!(bytes < 60_000_000, "{bytes} bytes for {races} races");
+}

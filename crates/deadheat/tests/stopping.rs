@@ -1,0 +1,106 @@
+//! Work that is stopped at any moment keeps what it has found, and claims nothing of the rest.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadheat::model::StopToken;
+use deadheat::{AnalyzeOptions, Engine, Step, analyze, engine_named, trace};
+use deadheat_testing::Trials;
+use deadheat_testing::traces::{Shape, random_trace};
+
+/// A flag for this call alone.
+fn flag() -> &'static AtomicBool {
+    Box::leak(Box::default())
+}
+
+/// Two threads that write many variables, each at two places of its own.
+fn racy(folder: &std::path::Path) -> trace::Source {
+    let path = folder.join("racy.std");
+    let line = |n: u32| format!("A|w(v{n})|a{n}\nB|w(v{n})|b{n}\n");
+    std::fs::write(&path, (0..300).map(line).collect::<String>()).unwrap();
+    trace::open(path).unwrap()
+}
+
+#[test]
+fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = racy(folder.path());
+    let asked = flag();
+    let options = AnalyzeOptions {
+        engines: vec![engine_named("m2").unwrap()],
+        stop: StopToken::when(asked),
+        ..AnalyzeOptions::default()
+    };
+    // The search has a unit for each of the 300 pairs of places; the passes count in thousands.
+    let after_ten = |step| {
+        if let Step::Judging("m2", 10.., 300) = step {
+            asked.store(true, Ordering::Relaxed);
+        }
+    };
+    let analysis = analyze(&source, &options, &after_ten).unwrap();
+    let report = &analysis.reports[0];
+    assert_eq!(report.stopped.as_deref(), Some("interrupted"));
+    // What the search has not come to, the recorded order still shows.
+    assert_eq!(report.races.len(), 300);
+    assert!(report.races.iter().all(|race| race.verified));
+    assert!(!report.complete && analysis.refused.is_empty());
+    let guarantee = &report.guarantee;
+    assert!(
+        guarantee.starts_with("every race shown can happen")
+            && guarantee.ends_with("m2 was stopped before everything was tried (interrupted)"),
+        "{guarantee}"
+    );
+}
+
+/// Whatever pass or search the stop comes in: what is reported is a race of the whole trace, and nothing is refused.
+#[test]
+fn what_is_found_before_any_stop_is_found_without_one() {
+    let mut cut = 0;
+    let trials = Trials::new(78, 60);
+    let engines: Vec<&'static Engine> = ["hb", "fasttrack", "shb", "wcp", "dc", "m2", "eraser"]
+        .map(|name| engine_named(name).unwrap())
+        .to_vec();
+    for trial in &trials {
+        let mut rng = trial.rng();
+        let shape = Shape::random(&mut rng, 300);
+        let execution = random_trace(&mut rng, &shape);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.dht");
+        trace::save(&path, &execution).unwrap();
+        let source = trace::open(path).unwrap();
+        let engine = engines[rng.usize(..engines.len())];
+        let mut options = AnalyzeOptions {
+            engines: vec![engine],
+            listing: deadheat::Listing::Pairs,
+            ..AnalyzeOptions::default()
+        };
+        let whole = analyze(&source, &options, &|_| {}).unwrap();
+        let asked = flag();
+        options.stop = StopToken::when(asked);
+        let (steps, after) = (std::sync::atomic::AtomicU32::new(0), rng.u32(..12));
+        let stopped = analyze(&source, &options, &|_| {
+            if steps.fetch_add(1, Ordering::Relaxed) >= after {
+                asked.store(true, Ordering::Relaxed);
+            }
+        });
+        // There may be no time to read it.
+        let Ok(stopped) = stopped else { continue };
+        assert!(stopped.refused.is_empty(), "{:?}", stopped.refused);
+        let (whole, stopped) = (&whole.reports[0], &stopped.reports[0]);
+        let all: std::collections::HashSet<_> = whole
+            .races
+            .iter()
+            .map(|race| (race.pair.first.event, race.pair.second.event))
+            .collect();
+        for race in &stopped.races {
+            let pair = (race.pair.first.event, race.pair.second.event);
+            assert!(all.contains(&pair), "{} {pair:?}", engine.name);
+        }
+        if stopped.stopped.is_some() {
+            cut += 1;
+            assert!(!stopped.complete);
+        } else {
+            assert_eq!(stopped.races.len(), whole.races.len(), "{}", engine.name);
+        }
+    }
+    trials.expect(cut > trials.count() / 4, format!("{cut} cut short"));
+}

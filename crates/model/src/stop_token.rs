@@ -1,0 +1,116 @@
+//! When long work has to end before its end: somebody asked for it, its time is up, or its memory is.
+//!
+//! One token is made for a command and passed down to everything that takes long. Whoever does the work
+//! asks it now and then, every few thousand events or at least a few times a second; on an answer, it ends
+//! the search, and keeps what it has found.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Why work was stopped before its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// Somebody asked for it.
+    Asked,
+    /// Its time was up.
+    TimeUp,
+    /// It took as much memory as it may.
+    MemoryFull,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::Asked => "interrupted",
+            StopReason::TimeUp => "its time was up",
+            StopReason::MemoryFull => "its memory was full",
+        })
+    }
+}
+
+/// See the [module](self). The default never stops anything.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct StopToken {
+    asked: Option<&'static AtomicBool>,
+    full: Option<&'static AtomicBool>,
+    until: Option<Instant>,
+}
+
+impl StopToken {
+    /// Stops once the flag is set.
+    pub fn when(asked: &'static AtomicBool) -> StopToken {
+        StopToken {
+            asked: Some(asked),
+            ..StopToken::default()
+        }
+    }
+
+    /// Stops also once the flag is set that says that memory is full.
+    pub fn or_full(self, full: &'static AtomicBool) -> StopToken {
+        StopToken {
+            full: Some(full),
+            ..self
+        }
+    }
+
+    /// Stops also when so much time has passed from now on. More than can be counted is for ever.
+    pub fn or_after(self, time: Duration) -> StopToken {
+        let until = Instant::now().checked_add(time);
+        let earlier = [self.until, until].into_iter().flatten().min();
+        StopToken {
+            until: earlier,
+            ..self
+        }
+    }
+
+    /// The token for what is left to do once work was stopped: there is so much time from now on, whoever asked.
+    pub fn grace(self, time: Duration) -> StopToken {
+        let StopToken { full, .. } = self;
+        StopToken {
+            full,
+            ..StopToken::default()
+        }
+        .or_after(time)
+    }
+
+    /// Why to stop now, if so. Costs about as much as asking for the time.
+    pub fn due(&self) -> Option<StopReason> {
+        let is_set =
+            |flag: Option<&AtomicBool>| flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_set(self.asked) {
+            return Some(StopReason::Asked);
+        }
+        if is_set(self.full) {
+            return Some(StopReason::MemoryFull);
+        }
+        let up = self.until.is_some_and(|until| Instant::now() >= until);
+        up.then_some(StopReason::TimeUp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_due_when_asked_or_when_its_time_is_up_and_never_otherwise() {
+        static ASKED: AtomicBool = AtomicBool::new(false);
+        static FULL: AtomicBool = AtomicBool::new(false);
+        assert_eq!(StopToken::default().due(), None);
+        let hour = Duration::from_secs(3600);
+        let token = StopToken::when(&ASKED).or_after(hour);
+        assert_eq!(token.due(), None);
+        let up = token.or_after(Duration::ZERO);
+        assert_eq!(up.due(), Some(StopReason::TimeUp));
+        // The earlier of two times counts.
+        assert_eq!(up.or_after(hour).due(), Some(StopReason::TimeUp));
+        assert_eq!(StopToken::default().or_after(Duration::MAX).due(), None);
+        let token = token.or_full(&FULL);
+        assert_eq!(token.due(), None);
+        FULL.store(true, Ordering::Relaxed);
+        assert_eq!(token.due(), Some(StopReason::MemoryFull));
+        ASKED.store(true, Ordering::Relaxed);
+        assert_eq!(token.due(), Some(StopReason::Asked));
+    }
+}
