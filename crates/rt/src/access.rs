@@ -247,11 +247,7 @@ fn change_unknown(address: usize, code: Code, pc: usize) {
 #[inline(never)]
 fn slow(address: usize, code: Code, pc: usize) {
     let Some(entered) = enter() else { return };
-    let piece = Piece {
-        code,
-        what: What::Access,
-        pc,
-    };
+    let piece = Piece { code, pc };
     word(&entered, address & !7, &piece, &mut Lately::default());
 }
 

@@ -9,13 +9,16 @@
 
 use deadheat_online::fasttrack::Kind;
 
-/// What an access is, beyond its word: which bytes of it, and which kind.
+use crate::origin::What;
+
+/// What an access is, beyond its word: which bytes of it, which kind, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Code(u32);
 
 const WRITE: u32 = 1 << 8;
 const ATOMIC: u32 = 1 << 9;
+const WHAT_SHIFT: u32 = 10;
 
 impl Code {
     #[inline(always)]
@@ -23,6 +26,17 @@ impl Code {
         let write = if kind.write { WRITE } else { 0 };
         let atomic = if kind.atomic { ATOMIC } else { 0 };
         Code(mask | write | atomic)
+    }
+
+    /// The same, made for this.
+    #[inline(always)]
+    pub fn of(self, what: What) -> Code {
+        Code(self.0 | (what as u32) << WHAT_SHIFT)
+    }
+
+    #[inline]
+    pub fn what(self) -> What {
+        What::from_number(self.0 >> WHAT_SHIFT)
     }
 
     #[inline]

@@ -54,6 +54,14 @@ pub enum What {
     Vptr = 3,
 }
 
+impl What {
+    /// The one with this number.
+    #[inline]
+    pub fn from_number(number: u32) -> What {
+        [What::Access, What::Range, What::Free, What::Vptr][number as usize & 3]
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct Origin(pub u64);

@@ -60,8 +60,7 @@ pub fn range_entered(
         let to = (end - at).min(8);
         let mask = 0xffu32 >> (8 - (to - from)) << from;
         let piece = Piece {
-            code: Code::new(mask, kind),
-            what,
+            code: Code::new(mask, kind).of(what),
             pc,
         };
         word(entered, at, &piece, &mut lately);

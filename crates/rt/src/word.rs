@@ -23,7 +23,6 @@ use crate::world::world;
 /// The part of an access in one word.
 pub struct Piece {
     pub code: Code,
-    pub what: What,
     pub pc: usize,
 }
 
@@ -166,7 +165,7 @@ fn strand_step(
 /// time. The program's own have asked before.
 #[inline]
 fn known(thread: &Thread, piece: &Piece, history: u32) -> Option<u32> {
-    if piece.what == What::Access {
+    if piece.code.what() == What::Access {
         return None;
     }
     let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
@@ -189,7 +188,12 @@ fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
 /// Where an access came from.
 #[inline]
 fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
-    Origin::new(thread.stack_at(piece.pc), thread.lockset(), piece.what).0
+    Origin::new(
+        thread.stack_at(piece.pc),
+        thread.lockset(),
+        piece.code.what(),
+    )
+    .0
 }
 
 /// Finds the histories that are in use, so that the others' room can be used again. If they fill it, all are given up:
