@@ -271,15 +271,17 @@ fn strassen_add(a: Square, b: Square, c: Square, leaf: usize, racy: bool) {
     });
 }
 
-/// Strassen's product of two matrices; a task for each of seven products, and for each quarter of the result.
-pub fn strassen(job: &Job) -> Done {
-    let (n, leaf) = job.pick((16, 4), (512, 64), (2_048, 64));
-    let (left, right) = (random(n * n, 7), random(n * n, 8));
+/// How a kernel adds the product of two matrices to a third, down to leaves of this size, racy or not.
+pub type Product = fn(Square, Square, Square, usize, bool);
+
+/// Multiplies two random matrices.
+pub fn product(job: &Job, (n, leaf): (usize, usize), seed: u64, add: Product) -> Done {
+    let (left, right) = (random(n * n, seed), random(n * n, seed + 1));
     let a = SharedGrid::named("a", n, n, left.clone());
     let b = SharedGrid::named("b", n, n, right.clone());
     let c = SharedGrid::named("c", n, n, vec![0.0; n * n]);
     let work = || {
-        strassen_add(
+        add(
             Square::all(&a),
             Square::all(&b),
             Square::all(&c),
@@ -290,4 +292,10 @@ pub fn strassen(job: &Job) -> Done {
     let done = timed(work, |()| true);
     let right = is_product(&left, &right, &c.into_vec(), n);
     Done { right, ..done }
+}
+
+/// Strassen's product of two matrices; a task for each of seven products, and for each quarter of the result.
+pub fn strassen(job: &Job) -> Done {
+    let sizes = job.pick((16, 4), (512, 64), (2_048, 64));
+    product(job, sizes, 7, strassen_add)
 }

@@ -2,7 +2,7 @@
 
 use deadheat_task::{Promise, SharedGrid, finish};
 
-use super::grids::{PRODUCTS, SUMS, Square, add_all, is_product, multiply_add, sum_of, zeros};
+use super::grids::{PRODUCTS, SUMS, Square, add_all, multiply_add, product, sum_of, zeros};
 use super::{Done, Job, random, timed};
 
 /// c += a b by quarters: the first four products as futures, the other four when these are done.
@@ -32,25 +32,8 @@ fn multiply(a: Square, b: Square, c: Square, leaf: usize, racy: bool) {
 
 /// The product of two matrices by quarters, with futures.
 pub fn matmul(job: &Job) -> Done {
-    let (n, leaf) = job.pick((16, 4), (512, 64), (2_048, 64));
-    let (left, right) = (random(n * n, 1), random(n * n, 2));
-    let a = SharedGrid::named("a", n, n, left.clone());
-    let b = SharedGrid::named("b", n, n, right.clone());
-    let c = SharedGrid::named("c", n, n, vec![0.0; n * n]);
-    let work = || {
-        multiply(
-            Square::all(&a),
-            Square::all(&b),
-            Square::all(&c),
-            leaf,
-            job.racy,
-        )
-    };
-    let done = timed(work, |()| true);
-    Done {
-        right: is_product(&left, &right, &c.into_vec(), n),
-        ..done
-    }
+    let sizes = job.pick((16, 4), (512, 64), (2_048, 64));
+    product(job, sizes, 1, multiply)
 }
 
 /// Strassen's product, in which each quarter of the result waits for just those products that it needs.
@@ -87,25 +70,8 @@ fn strassen_add(a: Square, b: Square, c: Square, leaf: usize, racy: bool) {
 
 /// Strassen's product of two matrices, with promises.
 pub fn strassen(job: &Job) -> Done {
-    let (n, leaf) = job.pick((16, 8), (512, 64), (2_048, 64));
-    let (left, right) = (random(n * n, 3), random(n * n, 4));
-    let a = SharedGrid::named("a", n, n, left.clone());
-    let b = SharedGrid::named("b", n, n, right.clone());
-    let c = SharedGrid::named("c", n, n, vec![0.0; n * n]);
-    let work = || {
-        strassen_add(
-            Square::all(&a),
-            Square::all(&b),
-            Square::all(&c),
-            leaf,
-            job.racy,
-        )
-    };
-    let done = timed(work, |()| true);
-    Done {
-        right: is_product(&left, &right, &c.into_vec(), n),
-        ..done
-    }
+    let sizes = job.pick((16, 8), (512, 64), (2_048, 64));
+    product(job, sizes, 3, strassen_add)
 }
 
 /// The block of a number of rows and columns of blocks.
