@@ -456,12 +456,11 @@ unsafe extern "C" fn mutex_acquired(kind: c_int, lock: usize, _code: usize) {
 }
 
 unsafe extern "C" fn mutex_released(kind: c_int, lock: usize, _code: usize) {
-    let Some(entered) = enter() else { return };
-    match kind {
-        ORDERED => drop(with_strand(entered.thread(), |strand| {
-            strand.end_ordered(lock)
-        })),
-        _ => sync::unhold_only(entered.thread(), lock),
+    // Told when the next `ordered` block may have begun already: `__kmpc_end_ordered` comes in time.
+    if kind != ORDERED
+        && let Some(entered) = enter()
+    {
+        sync::unhold_only(entered.thread(), lock);
     }
 }
 

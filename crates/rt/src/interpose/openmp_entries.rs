@@ -1,8 +1,8 @@
 //! Functions of OpenMP's runtime that compiled code calls and that its tool interface does not tell enough of.
 //!
 //! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
-//! runtime hands out again and again without freeing it; iterations that wait for each other; and who asks for the
-//! number of its thread. Reductions have a file of their own.
+//! runtime hands out again and again without freeing it; iterations that wait for each other; the end of an `ordered`
+//! block before the next one begins; and who asks for the number of its thread. Reductions have a file of their own.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -396,6 +396,14 @@ unsafe extern "C" fn taskloop_5(
     }
 }
 
+unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), Strand::end_ordered);
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_end_ordered: fn(Location, i32))(location, thread) }
+}
+
 unsafe extern "C" fn doacross_init(
     location: Location,
     thread: i32,
@@ -460,6 +468,7 @@ export! {
     "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
     "__kmpc_taskloop" noted => taskloop;
     "__kmpc_taskloop_5" noted => taskloop_5;
+    "__kmpc_end_ordered" plain => end_ordered;
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;
     "__kmpc_doacross_wait" plain => doacross_wait;

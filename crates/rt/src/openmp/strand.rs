@@ -108,6 +108,8 @@ pub struct Strand {
     /// A piece begins or ends, and nothing it or its children know of is under way: to its thread's stack the next
     /// piece comes after, though not to anything else.
     pub stack_is_free: bool,
+    /// What orders the `ordered` block that it is in, or was in last.
+    pub ordered: usize,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -150,6 +152,7 @@ impl Strand {
             region: None,
             piece: (Step::NONE, 0),
             stack_is_free: false,
+            ordered: 0,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),

@@ -283,6 +283,7 @@ impl Strand {
 
     /// An `ordered` block begins: what the one before has done comes before.
     pub fn begin_ordered(&mut self, address: usize) {
+        self.ordered = address;
         let Some(member) = &self.member else { return };
         let last = member
             .team
@@ -291,8 +292,9 @@ impl Strand {
         self.join(last.as_slice());
     }
 
-    /// An `ordered` block ends.
-    pub fn end_ordered(&mut self, address: usize) {
+    /// An `ordered` block ends. The next one has not begun yet.
+    pub fn end_ordered(&mut self) {
+        let address = self.ordered;
         if let Some(signal) = self.signal()
             && let Some(member) = &self.member
         {
