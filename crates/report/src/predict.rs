@@ -78,14 +78,14 @@ impl PredictReport {
             .split_once(MAY_HAVE)
             .unwrap_or((&run.guarantee, ""));
         run.guarantee = before.to_string();
-        let more = match happened.races.len() {
-            0 => "race",
-            _ => "more race",
+        let (another, more) = match happened.races.len() {
+            0 => ("a race", "race"),
+            _ => ("one more race", "more race"),
         };
         run.guarantee += &match (predicted.len() as u64, &predictors) {
             (_, Err(why)) => format!("; what other schedules do could not be predicted: {why}"),
             (0, Ok(_)) if complete => {
-                format!("; no other order of what its threads did has a {more}")
+                format!("; no other order of what its threads did has {another}")
             }
             (0, Ok(_)) => format!("; no {more} was found in other orders of what its threads did"),
             (count, Ok(_)) => format!(

@@ -453,7 +453,15 @@ unsafe extern "C" fn doacross_wait(location: Location, thread: i32, iteration: *
 
 unsafe extern "C" fn get_thread_num() -> c_int {
     if let Some(entered) = enter() {
-        with_strand(entered.thread(), |strand| strand.ask());
+        let thread = entered.thread();
+        let asked = with_strand(thread, |strand| {
+            let asked = strand.has_asked();
+            strand.ask();
+            asked
+        });
+        if asked == Some(false) {
+            thread.follow_asked();
+        }
     }
     // SAFETY: the program's own call.
     unsafe { real!(omp_get_thread_num: fn() -> c_int)() }
