@@ -13,6 +13,8 @@ pub struct Contents {
     /// What the threads are called.
     pub threads: Vec<String>,
     pub has_fences: bool,
+    /// Whether there are tasks of OpenMP.
+    pub has_tasks: bool,
     /// Where somebody acquires what others release.
     pub acquired: FxHashSet<u64>,
 }
@@ -47,6 +49,7 @@ impl Contents {
             }
             What::Create | What::Join => self.thread(stamped.address as u32),
             What::Fence => self.has_fences = true,
+            What::Task => self.has_tasks = true,
             _ => {}
         }
     }

@@ -104,6 +104,7 @@ pub fn write_trace(
         },
         grain: contents.grain,
         acquired: contents.acquired,
+        has_tasks: contents.has_tasks,
         places: Places::default(),
         lowering,
         events: Vec::new(),
@@ -154,6 +155,7 @@ struct Scribe<'w> {
     names: Names<'w>,
     grain: Grain,
     acquired: FxHashSet<u64>,
+    has_tasks: bool,
     places: Places,
     lowering: Lowering,
     /// What has not been handed over yet.
@@ -300,9 +302,9 @@ impl Scribe<'_> {
             self.event(strand, op, site)?;
         }
         // Tasks run on one another's stacks.
-        let other = match self.tasks.task_count {
-            0 => self.locals.other(strand, address),
-            _ => None,
+        let other = match self.has_tasks {
+            false => self.locals.other(strand, address),
+            true => None,
         };
         match other {
             Some(owner) if code.write => {

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::renew;
+use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
 use crate::thread::{enter, local};
@@ -191,11 +192,42 @@ unsafe extern "C" fn taskwait_deps(
     no_wait: i32,
 ) {
     // SAFETY: the program's own call.
-    taskwait(n, list, || unsafe {
+    let wait = || unsafe {
         real!(__kmpc_omp_taskwait_deps_51: fn(Location, i32, i32, List, i32, List, i32))(
             l, t, n, list, m, other, no_wait,
         )
+    };
+    match no_wait {
+        0 => taskwait(n, list, wait),
+        _ => empty_task(n, list, wait),
+    }
+}
+
+/// A `taskwait` that need not wait: a task that does nothing, by which others can be ordered. The runtime waits all the
+/// same.
+fn empty_task(count: i32, list: List, wait: impl FnOnce()) {
+    let named = Named {
+        count,
+        list,
+        next: 0,
+    };
+    let task = enter().and_then(|entered| {
+        let thread = entered.thread();
+        let stack = thread.stack_at(0);
+        with_strand(thread, |strand| {
+            let mut task = strand.create(stack, false, false)?;
+            notes::task(strand.name, task.name, 0);
+            strand.depend(&mut task, named);
+            Some(task)
+        })?
     });
+    wait();
+    if let Some(mut task) = task
+        && let Some(_entered) = enter()
+    {
+        task.follow();
+        task.end();
+    }
 }
 
 /// A task as compiled code knows it.
