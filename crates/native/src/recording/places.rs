@@ -53,6 +53,14 @@ impl Places {
         self.named(writer, name)
     }
 
+    /// The calls at each place, innermost first.
+    pub fn calls(&self) -> FxHashMap<Site, Rc<[Rc<Frame>]>> {
+        let sites = self.sites.iter();
+        sites
+            .filter_map(|(name, &site)| Some((site, self.frames.get(name)?.clone())))
+            .collect()
+    }
+
     fn look_up(
         &mut self,
         symbols: &mut Symbols,
