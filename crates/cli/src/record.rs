@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     })?;
     if recording.traces.is_empty() {
         warn_of(format_args!(
-            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`, or uses OpenMP",
+            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`",
             options.program.to_string_lossy()
         ));
     }
@@ -81,8 +81,12 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         if !quiet {
             let events = deadheat::report::counted(recorded.events, "event");
             let threads = deadheat::report::counted(recorded.threads, "thread");
+            let tasks = match recorded.tasks {
+                0 => String::new(),
+                tasks => format!(" and {}", deadheat::report::counted(tasks, "task")),
+            };
             complain(&format!(
-                "{events} of {threads} in `{path}`: try `deadheat analyze {path}`\n"
+                "{events} of {threads}{tasks} in `{path}`: try `deadheat analyze {path}`\n"
             ));
         }
     }

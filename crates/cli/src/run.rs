@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         not_run(&options.program, launch, &error)
     })?;
     let Some(report) = &ran.report else {
-        return Ok(nothing_checked(&options, ran.status(), ""));
+        return Ok(nothing_checked(&options, ran.status()));
     };
     let text = || ran.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
@@ -134,11 +134,7 @@ fn predict(
     })?;
     prediction.complaints.iter().for_each(complain_of);
     let Some(report) = &prediction.report else {
-        return Ok(nothing_checked(
-            options,
-            prediction.status(),
-            ", or uses OpenMP",
-        ));
+        return Ok(nothing_checked(options, prediction.status()));
     };
     let text = || prediction.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
@@ -170,9 +166,9 @@ pub fn not_run(program: &OsStr, launch: Option<&LaunchError>, error: impl Displa
 }
 
 /// Says that the program was not built for it, or why else it may not have been checked.
-fn nothing_checked(options: &RunOptions, status: u8, or: &str) -> u8 {
+fn nothing_checked(options: &RunOptions, status: u8) -> u8 {
     warn_of(format_args!(
-        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`{or}",
+        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
         options.program.to_string_lossy()
     ));
     status

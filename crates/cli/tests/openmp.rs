@@ -1,4 +1,5 @@
-//! The programs in `tests/openmp/`, with clang and its OpenMP runtime, for every number of threads that they hold for.
+//! The programs in `tests/openmp/`, with clang and its OpenMP runtime, for every number of threads that they hold for:
+//! checked while they run, and recorded.
 //! Skipped, with what to install, where one of the two is missing. [`corpus`] says what can be chosen.
 
 mod corpus;
@@ -33,7 +34,7 @@ fn the_corpus_is_large_and_balanced() {
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
     let corpus = openmp();
     match openmp_compiler() {
-        Some(compiler) => corpus.assert_verdicts(&[compiler], Program::check),
+        Some(compiler) => corpus.assert_verdicts(&[compiler], Program::check_and_record),
         None => println!(
             "skipped {} programs: install clang-19 and libomp-19-dev (`apt install clang-19 libomp-19-dev`)",
             corpus.programs.len()

@@ -286,7 +286,10 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
     let locks = access.locks.iter().map(|lock| HeldLock {
         name: symbols
             .global(process, lock.address)
-            .unwrap_or_else(|| format!("{:#x}", lock.address)),
+            .unwrap_or_else(|| match lock.address >> 47 {
+                0 => format!("{:#x}", lock.address),
+                _ => "mutexinoutset".to_string(),
+            }),
         write: lock.write,
     });
     let locks = locks.collect();

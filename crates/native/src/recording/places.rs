@@ -61,6 +61,11 @@ impl Places {
             .collect()
     }
 
+    /// What the place of code at a return address is called, if it was looked up.
+    pub fn name(&self, pc: u64) -> &str {
+        self.known.get(&pc).map_or("", |(_, name)| name)
+    }
+
     fn look_up(
         &mut self,
         symbols: &mut Symbols,

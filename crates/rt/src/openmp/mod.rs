@@ -22,6 +22,7 @@ pub mod dependences;
 pub mod descriptions;
 pub mod memory;
 pub mod messages;
+pub mod notes;
 pub mod order;
 pub mod settled;
 pub mod strand;
@@ -187,6 +188,7 @@ pub fn unknown_thread_begins(thread: *mut Thread, id: u32, others: &[Signal]) {
     if world().tasks.is_some()
         && let Some(mut strand) = strand::Strand::root()
     {
+        strand.name = notes::Name::thread(id);
         strand.join(others);
         strand.ran_by(id);
         let step = strand.step();

@@ -6,14 +6,17 @@
 //! is left open and the children are joined one by one.
 
 use std::cell::UnsafeCell;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use deadheat_order::{FinishPast, Signal, Step, Task};
+use rustc_hash::FxBuildHasher;
 
 use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
 use super::descriptions::Kind;
 use super::memory::Frame;
 use super::messages::Messages;
+use super::notes::{self, Deed, Name};
 use super::team::Team;
 use super::{Seen, tasks};
 use crate::origin::Stack;
@@ -83,6 +86,9 @@ enum Scope {
 #[derive(Debug)]
 pub struct Strand {
     pub order: Task,
+    /// Who it is to a recording, and whether that has been told of the locks with which it begins.
+    pub name: Name,
+    pub is_told: bool,
     /// Its number among the descriptions; another while it runs iterations.
     pub description: u32,
     scopes: Vec<Scope>,
@@ -108,6 +114,8 @@ pub struct Strand {
     /// A piece begins or ends, and nothing it or its children know of is under way: to its thread's stack the next
     /// piece comes after, though not to anything else.
     pub stack_is_free: bool,
+    /// What orders the `ordered` block that it is in, or was in last.
+    pub ordered: usize,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -123,11 +131,16 @@ pub struct Strand {
     excluding: Vec<Held>,
 }
 
-/// Tasks that exclude each other by their dependences do so as if by a lock.
-fn excluding(dependences: impl Iterator<Item = (usize, u32)>) -> impl Iterator<Item = Held> {
+/// Children of one task that exclude each other by their dependences do so as if by a lock, which has no address: it is
+/// told from others by a hash, above all addresses.
+fn excluding(
+    creator: u32,
+    dependences: impl Iterator<Item = (usize, u32)>,
+) -> impl Iterator<Item = Held> {
+    const NO_ADDRESS: usize = 1 << 47;
     let excluding = dependences.filter(|named| named.1 == MUTEXINOUTSET);
-    excluding.map(|(address, _)| Held {
-        address,
+    excluding.map(move |(address, _)| Held {
+        address: NO_ADDRESS | (FxBuildHasher.hash_one((creator, address)) as usize % NO_ADDRESS),
         write: true,
     })
 }
@@ -136,6 +149,8 @@ impl Strand {
     pub fn new(order: Task, description: u32, enclosure: Enclosure) -> Strand {
         let strand = Strand {
             order,
+            name: Name::strand(order.step()),
+            is_told: false,
             description,
             scopes: Vec::new(),
             among: None,
@@ -150,6 +165,7 @@ impl Strand {
             region: None,
             piece: (Step::NONE, 0),
             stack_is_free: false,
+            ordered: 0,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -169,11 +185,9 @@ impl Strand {
         let description = tasks()
             .descriptions
             .add(Kind::Thread, 0, Stack::default(), 0, 0);
-        Some(Box::new(Strand::new(
-            order,
-            description,
-            Enclosure::Nothing,
-        )))
+        let mut strand = Strand::new(order, description, Enclosure::Nothing);
+        strand.is_told = true;
+        Some(Box::new(strand))
     }
 
     /// A thread that this strand creates.
@@ -184,11 +198,10 @@ impl Strand {
             tasks()
                 .descriptions
                 .add(Kind::Thread, self.description, stack, u64::from(thread), 0);
-        Some(Box::new(Strand::new(
-            order,
-            description,
-            Enclosure::Nothing,
-        )))
+        let mut strand = Strand::new(order, description, Enclosure::Nothing);
+        strand.name = Name::thread(thread);
+        strand.is_told = true;
+        Some(Box::new(strand))
     }
 
     #[inline]
@@ -275,7 +288,7 @@ impl Strand {
     ///
     /// An undeferred task's dependences come as such, just before it: those that exclude are its own.
     pub fn begin_taskwait(&mut self, dependences: impl Iterator<Item = (usize, u32)> + Clone) {
-        self.excluding = excluding(dependences.clone()).collect();
+        self.excluding = excluding(self.description, dependences.clone()).collect();
         let among = self.dependences.get_or_insert_default();
         among.add(None, dependences, &mut self.after);
     }
@@ -303,7 +316,9 @@ impl Strand {
             .descriptions
             .depend(child.description, dependences.clone());
         child.set_joinable();
-        child.held.extend(excluding(dependences.clone()));
+        child
+            .held
+            .extend(excluding(self.description, dependences.clone()));
         let among = self.dependences.get_or_insert_default();
         among.add(Some(&child.completion), dependences, &mut child.after);
     }
@@ -312,6 +327,7 @@ impl Strand {
     pub fn follow(&mut self) {
         let after = std::mem::take(&mut self.after);
         self.piece = (Step::NONE, 0);
+        after.note(self.name);
         tasks().or_drop(after.join(&mut self.order));
     }
 
@@ -320,7 +336,9 @@ impl Strand {
         let structure = &tasks().structure;
         let events = self.completion.signals();
         tasks().or_drop(structure.join_all(&mut self.order, &events));
+        notes::join(self.name, &events);
         let signal = structure.end(&self.order, None);
+        notes::signal(self.name, Deed::End, &signal);
         self.completion.end(signal);
         match &self.enclosure {
             Enclosure::Nothing => (),
@@ -352,6 +370,7 @@ impl Strand {
             if let Scope::Wait(children) = scope {
                 let ended = children.with(|children| std::mem::take(&mut children.ended));
                 tasks().or_drop(structure.join_all(&mut self.order, &ended));
+                notes::join(self.name, &ended);
             }
         }
         self.dependences = None;
@@ -372,6 +391,7 @@ impl Strand {
             past,
             escaped,
         } = children.with(std::mem::take);
+        notes::join(self.name, &ended);
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
@@ -397,6 +417,7 @@ impl Strand {
     pub fn begin_group(&mut self) {
         if let Some(past) = tasks().or_drop(tasks().structure.begin_finish(&mut self.order)) {
             self.scopes.push(Scope::Group(Arc::new(Shared::new(past))));
+            notes::tell(self.name, Deed::BeginGroup, 0);
         }
         self.note_step();
     }
@@ -407,6 +428,7 @@ impl Strand {
         if !self.is_in_group() {
             return;
         }
+        notes::tell(self.name, Deed::EndGroup, 0);
         while let Some(scope) = self.scopes.pop() {
             match scope {
                 Scope::Wait(children) => {
@@ -427,6 +449,9 @@ impl Strand {
     pub fn signal(&mut self) -> Option<Signal> {
         let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
         self.note_step();
+        if let Some(signal) = &signal {
+            notes::signal(self.name, Deed::Set, signal);
+        }
         signal
     }
 
@@ -434,6 +459,7 @@ impl Strand {
     pub fn join(&mut self, signals: &[Signal]) {
         self.piece = (Step::NONE, 0);
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
+        notes::join(self.name, signals);
     }
 
     /// Whether it has children that it has not waited for.
@@ -444,6 +470,7 @@ impl Strand {
     /// It goes on elsewhere in the tree, where everything it had begun has been waited for.
     pub fn go_on(&mut self, order: Task) {
         self.order = order;
+        self.name = Name::strand(order.step());
         self.scopes.clear();
         self.leaks = false;
         self.dependences = None;
