@@ -1,15 +1,12 @@
 //! What `deadheat run --predict` says: the races of the run that happened, and those of others, each with a witness
 //! told in the lines of the source.
 
-use std::rc::Rc;
-
-use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
-use rustc_hash::FxHashMap;
+use deadheat_native::{Creation, NativeAccess, NativeRace, Place, Recorded, Survey};
 use serde::Serialize;
 
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
 use crate::native::{MAY_HAVE, RaceReport, RunReport};
-use crate::native_text::Excerpts;
+use crate::native_text::{Excerpts, without_lines};
 use crate::sources::{Sources, parts};
 use crate::style::{counted, cut, cut_front, length, padded};
 
@@ -80,7 +77,7 @@ impl PredictReport {
         run.guarantee = before.to_string();
         let (another, more) = match happened.races.len() {
             0 => ("a race", "race"),
-            _ => ("one more race", "more race"),
+            _ => ("another race", "more race"),
         };
         run.guarantee += &match (predicted.len() as u64, &predictors) {
             (_, Err(why)) => format!("; what other schedules do could not be predicted: {why}"),
@@ -154,14 +151,15 @@ pub(crate) fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
     (last.into_iter().map(|(_, step)| step).collect(), before)
 }
 
-/// A pair of accesses of a trace, as races of programs are told. `frames` knows the functions of places.
-pub fn native_race(pair: &PairReport, frames: &FxHashMap<String, Rc<[Rc<Frame>]>>) -> NativeRace {
+/// A pair of accesses of a recording, as races of programs are told.
+pub fn native_race(pair: &PairReport, recorded: &Recorded) -> NativeRace {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let access = |access: &AccessInTrace, kind: &str| NativeAccess {
         thread: access.thread.clone(),
         write: kind == "write",
         what: "access".to_string(),
-        stack: frames
+        stack: recorded
+            .frames
             .get(&access.loc)
             .map_or(Vec::new(), |frames| frames.to_vec()),
         ..NativeAccess::default()
@@ -175,8 +173,18 @@ pub fn native_race(pair: &PairReport, frames: &FxHashMap<String, Rc<[Rc<Frame>]>
         count: pair.count,
         first: access(&pair.first, first),
         second: access(&pair.second, second),
+        creations: creations(pair, recorded),
         ..NativeRace::default()
     }
+}
+
+/// Where the threads of a pair were created.
+fn creations(pair: &PairReport, recorded: &Recorded) -> Vec<Creation> {
+    let racing = [&pair.first.thread, &pair.second.thread];
+    let made = recorded.creations.iter();
+    made.filter(|creation| racing.contains(&&creation.thread))
+        .cloned()
+        .collect()
 }
 
 impl Excerpts<'_> {
@@ -204,6 +212,7 @@ impl Excerpts<'_> {
                 counted(hidden as u64, "more race")
             );
         }
+        text += without_lines(&happened.races);
         text + &format!("deadheat: {}\n", report.guarantee())
     }
 

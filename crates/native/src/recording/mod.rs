@@ -29,6 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::findings::Process;
+use crate::survey::Creation;
 use crate::symbols::{Frame, Symbols};
 use contents::Contents;
 use grain::{Grain, NONE, UNCHECKED};
@@ -53,6 +54,8 @@ pub struct Recorded {
     pub full: bool,
     /// The calls at each place of the trace, innermost first: as far as they were inlined there.
     pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
+    /// Where each thread was created, and by whom, as far as that was seen.
+    pub creations: Vec<Creation>,
 }
 
 /// Why a recording could not become a trace.
@@ -116,6 +119,7 @@ pub fn write_trace(
         tasks: Tasks::default(),
         several: false,
         count: 0,
+        creations: Vec::new(),
         ops: Vec::new(),
         touched: Vec::new(),
     };
@@ -128,6 +132,7 @@ pub fn write_trace(
         threads: contents.threads.len() as u64,
         tasks: scribe.tasks.task_count,
         full: order.full,
+        creations: scribe.creations(&contents.threads),
         frames: std::mem::take(&mut scribe.places.frames),
     };
     scribe.flush()?;
@@ -169,6 +174,8 @@ struct Scribe<'w> {
     /// Whether there has been a second thread.
     several: bool,
     count: u64,
+    /// A thread, who created it, and where.
+    creations: Vec<(Strand, Strand, Site)>,
     ops: Vec<(Strand, Op)>,
     touched: Vec<Location>,
 }
@@ -236,11 +243,30 @@ impl Scribe<'_> {
                 }
                 let site = self.site(stamped.pc, calls)?;
                 for (strand, op) in std::mem::take(&mut self.ops) {
+                    if let Op::Fork(child) = op {
+                        self.creations.push((child, strand, site));
+                    }
                     self.event(strand, op, site)?;
                 }
                 Ok(())
             }
         }
+    }
+
+    /// How the threads, which have these names, came to be.
+    fn creations(&self, threads: &[String]) -> Vec<Creation> {
+        let name = |strand: Strand| threads.get(strand.0 as usize).cloned();
+        let calls = self.places.calls();
+        let creations = self.creations.iter().map(|&(child, parent, site)| {
+            Some(Creation {
+                thread: name(child)?,
+                parent: name(parent)?,
+                stack: calls.get(&site).map_or(Vec::new(), |calls| calls.to_vec()),
+                // When a race is found, the whole run is over.
+                finished: false,
+            })
+        });
+        creations.flatten().collect()
     }
 
     fn site(&mut self, pc: u64, calls: &[u64]) -> Result<Site, TraceError> {
