@@ -91,6 +91,7 @@ pub(crate) enum Kind {
 /// A task that was started and has not begun.
 pub(crate) struct Child {
     state: Cell<TaskState>,
+    kind: Kind,
     stray: bool,
 }
 
@@ -361,6 +362,7 @@ impl Worker {
         monitor.record(task.get().number, op, self.site(monitor, at));
         Some(Child {
             state: Cell::new(child),
+            kind,
             stray,
         })
     }
@@ -380,6 +382,7 @@ impl Worker {
         monitor.record(parent.number, op, self.site(monitor, at));
         Some(Child {
             state: Cell::new(child),
+            kind: Kind::Async,
             stray: false,
         })
     }
@@ -420,30 +423,33 @@ impl Worker {
         }
     }
 
-    /// A task has ended; `finish` waits for it.
+    /// A task has ended; `finish` waits for it. Gives its end if others can wait for it, too.
     pub(crate) fn end_task(&self, child: &Child, finish: &Finish) -> Option<End> {
         let state = child.state.get();
         let monitor = self.run.monitor.as_ref()?;
         if self.run.is_cancelled() {
             return None;
         }
-        let signal = match child.stray {
-            true => monitor.structure.end(&state.task, None),
-            false => {
-                let mut past = lock(&finish.state.past);
-                monitor.structure.end(&state.task, Some(&mut past))
+        let structure = &monitor.structure;
+        let past = || lock(&finish.state.past);
+        let signal = match (child.stray, child.kind) {
+            (true, _) => Some(structure.end(&state.task, None)),
+            (false, Kind::Future) => Some(structure.end(&state.task, Some(&mut past()))),
+            (false, Kind::Async) => {
+                structure.end_async(&state.task, Some(&mut past()));
+                None
             }
         };
-        let end = End {
+        monitor.record(state.number, Op::End, 0);
+        let end = signal.map(|signal| End {
             run: monitor.id,
             signal,
             task: state.number,
-        };
-        monitor.record(state.number, Op::End, 0);
+        });
         if child.stray {
-            lock(&finish.state.strays).push(end);
+            lock(&finish.state.strays).extend(end);
         }
-        Some(end)
+        end
     }
 
     /// The task has waited for a future.
