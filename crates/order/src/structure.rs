@@ -24,6 +24,12 @@ impl Task {
         self.place.step()
     }
 
+    /// Whether it has learnt anything, beside the tree, since it began.
+    #[inline]
+    pub fn has_learnt(&self) -> bool {
+        self.knowledge.has_grown()
+    }
+
     /// What it knows beside the tree.
     #[inline]
     pub fn known(&self) -> Past {

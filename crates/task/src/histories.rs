@@ -65,14 +65,6 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
     ) {
         let mut answers = Answers::default();
         for range in ranges {
-            if range.len() == 1 {
-                // To remember would cost more than it could save.
-                let (number, index) = (range.start / PAGE, range.start % PAGE);
-                self.pages[number].visit(index..index + 1, |_, history| {
-                    check(range.clone(), history);
-                });
-                continue;
-            }
             let mut from = range.start;
             while from < range.end {
                 let number = from / PAGE;
@@ -84,6 +76,18 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
                 });
                 from = to;
             }
+        }
+    }
+}
+
+impl<H: Default + Clone + PartialEq> Histories<H> {
+    /// Calls `check` with the history of a single element.
+    #[inline]
+    pub(crate) fn visit_one(&mut self, index: usize, mut check: impl FnMut(&mut H)) {
+        let (number, index) = (index / PAGE, index % PAGE);
+        match &mut self.pages[number] {
+            Page::Each(each) if each.len() > 1 => check(&mut each[index]),
+            page => page.visit(index..index + 1, |_, history| check(history)),
         }
     }
 }
@@ -222,6 +226,14 @@ mod tests {
                 let becomes = |old: u32| if old % 5 == 4 { old } else { value };
                 let repeats = rng.bool();
                 let mut seen = 0;
+                if range.len() == 1 && rng.bool() {
+                    histories.visit_one(start, |history| {
+                        assert_eq!(*history, model[start]);
+                        *history = becomes(*history);
+                    });
+                    model[start] = becomes(model[start]);
+                    continue;
+                }
                 histories.visit([range.clone()].into_iter(), |run, history| {
                     assert!(model[run.clone()].iter().all(|model| model == history));
                     *history = becomes(*history);

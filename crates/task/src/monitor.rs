@@ -296,14 +296,16 @@ impl Worker {
         let Some((monitor, task)) = self.monitored() else {
             return 0;
         };
-        let past = self.advance(monitor, task, |structure, state| {
+        // Its past, too, is empty, as the block's is.
+        self.advance(monitor, task, |structure, state| {
             structure.begin_finish(&mut state.task)
         });
-        *lock(&finish.state.past) = past;
-        let number = monitor.finishes.fetch_add(1, Ordering::Relaxed);
-        finish.state.number.store(number, Ordering::Relaxed);
-        let op = Op::FinishBegin(FinishNumber(number));
-        monitor.record(task.get().number, op, self.site(monitor, at));
+        if monitor.events.is_some() {
+            let number = monitor.finishes.fetch_add(1, Ordering::Relaxed);
+            finish.state.number.store(number, Ordering::Relaxed);
+            let op = Op::FinishBegin(FinishNumber(number));
+            monitor.record(task.get().number, op, self.site(monitor, at));
+        }
         let mut state = task.get();
         let outer = std::mem::replace(&mut state.finish, finish.address());
         task.set(state);
@@ -321,9 +323,11 @@ impl Worker {
             state.finish = outer;
             structure.end_finish(&mut state.task, past)
         });
-        let number = finish.state.number.load(Ordering::Relaxed);
-        let op = Op::FinishEnd(FinishNumber(number));
-        monitor.record(task.get().number, op, self.site(monitor, at));
+        if monitor.events.is_some() {
+            let number = finish.state.number.load(Ordering::Relaxed);
+            let op = Op::FinishEnd(FinishNumber(number));
+            monitor.record(task.get().number, op, self.site(monitor, at));
+        }
         for end in strays {
             self.join(end, at);
         }
@@ -431,15 +435,17 @@ impl Worker {
             return None;
         }
         let structure = &monitor.structure;
-        let past = || lock(&finish.state.past);
+        // The block learns what the task has learnt.
+        let learns = !child.stray && state.task.has_learnt();
+        let mut past = learns.then(|| lock(&finish.state.past));
         let signal = match (child.stray, child.kind) {
-            (true, _) => Some(structure.end(&state.task, None)),
-            (false, Kind::Future) => Some(structure.end(&state.task, Some(&mut past()))),
             (false, Kind::Async) => {
-                structure.end_async(&state.task, Some(&mut past()));
+                structure.end_async(&state.task, past.as_deref_mut());
                 None
             }
+            _ => Some(structure.end(&state.task, past.as_deref_mut())),
         };
+        drop(past);
         monitor.record(state.number, Op::End, 0);
         let end = signal.map(|signal| End {
             run: monitor.id,
