@@ -271,9 +271,7 @@ impl Checker {
 
     /// Whether a read covers another one by its silence.
     fn covers(&mut self, structure: &Structure, read: PastAccess, other: PastAccess) -> bool {
-        let relation = self
-            .relations
-            .of(&structure.tree, read.step, other.step);
+        let relation = self.relations.of(&structure.tree, read.step, other.step);
         covers(structure, read, relation.depth)
     }
 

@@ -206,7 +206,8 @@ mod tests {
     fn runs_do_what_a_vector_does() {
         let mut rng = fastrand::Rng::with_seed(1);
         let (mut few, mut each) = (0, 0);
-        for _ in 0..300 {
+        let rounds = if cfg!(miri) { 2 } else { 300 };
+        for _ in 0..rounds {
             let length = rng.usize(1..2000);
             let mut histories = Histories::<u32>::new(length);
             let mut model = vec![0u32; length];
@@ -214,7 +215,7 @@ mod tests {
                 true => rng.usize(1..=length),
                 false => rng.usize(1..5),
             };
-            for _ in 0..600 {
+            for _ in 0..2 * rounds {
                 let start = rng.usize(..length);
                 let end = (start + rng.usize(..=wide)).min(length);
                 let range = if rng.u8(..200) == 0 {
@@ -260,6 +261,6 @@ mod tests {
             }
             assert_eq!(all, model);
         }
-        assert!(few > 50 && each > 50, "{few} {each}");
+        assert!(cfg!(miri) || few > 50 && each > 50, "{few} {each}");
     }
 }

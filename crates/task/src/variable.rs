@@ -232,8 +232,13 @@ impl Worker {
         at: Caller,
     ) -> Option<Step> {
         let indices = ranges.clone().flatten();
-        self.check(shadow, variable, indices, kind, at, |access, engine| {
-            match engine {
+        self.check(
+            shadow,
+            variable,
+            indices,
+            kind,
+            at,
+            |access, engine| match engine {
                 (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
                     histories.visit(ranges, |run, history| access.spd3(engine, &run, history));
                 }
@@ -241,8 +246,8 @@ impl Worker {
                     histories.visit(ranges, |run, history| access.drdp(engine, &run, history));
                 }
                 _ => {}
-            }
-        })
+            },
+        )
     }
 
     /// The same for a single element.
@@ -256,8 +261,13 @@ impl Worker {
         at: Caller,
     ) {
         let run = index..index + 1;
-        self.check(shadow, variable, run.clone(), kind, at, |access, engine| {
-            match engine {
+        self.check(
+            shadow,
+            variable,
+            run.clone(),
+            kind,
+            at,
+            |access, engine| match engine {
                 (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
                     histories.visit_one(index, |history| {
                         access.spd3(engine, &run, history);
@@ -269,8 +279,8 @@ impl Worker {
                     });
                 }
                 _ => {}
-            }
-        });
+            },
+        );
     }
 
     #[inline]
