@@ -15,7 +15,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs clean
+.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs rust clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -135,6 +135,10 @@ corpus-variants: compilers
 programs: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat
+
+## Rust programs, checked: needs `rustup toolchain install nightly --component rust-src`.
+rust: compilers
+	DEADHEAT_RUST=1 $(CARGO) test -p deadheat-cli --test rust -- --nocapture
 
 clean:
 	$(CARGO) clean
