@@ -532,6 +532,24 @@ fn an_overflow_is_told() {
     );
 }
 
+#[test]
+fn recursion_that_does_not_end_is_an_error() {
+    fn forever(n: u64) -> u64 {
+        let room = std::hint::black_box([n; 1000]);
+        let (a, b) = join(|| forever(n + 1), || 1);
+        a + b + room[3]
+    }
+    for workers in [1, 2] {
+        let error = Options::new()
+            .workers(workers)
+            .run(|| forever(0))
+            .result
+            .unwrap_err();
+        assert!(matches!(error, Error::Depth), "{error}");
+        assert!(error.to_string().contains("does the recursion end?"));
+    }
+}
+
 /// So many tasks wait at once, and are woken.
 fn all_wait(options: &Options, tasks: usize) -> Result<usize, Error> {
     let outcome = options.run(|| {
