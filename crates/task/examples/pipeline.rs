@@ -4,7 +4,7 @@ use deadheat_task::{Check, Options, Promise, SharedGrid, finish};
 
 const BLOCKS: usize = 4;
 
-/// The stages, with a promise for each block and stage. What `packed` promises is kept too early: before the block is packed.
+/// The stages, with a promise for each block and stage. If it is set `too_early`, that of `packed` says what is not yet so.
 fn pipeline(too_early: bool) -> u64 {
     let blocks = SharedGrid::named("blocks", BLOCKS, 100, vec![1u64; 100 * BLOCKS]);
     let made: Vec<Promise<()>> = (0..BLOCKS).map(|_| Promise::new()).collect();
@@ -12,9 +12,9 @@ fn pipeline(too_early: bool) -> u64 {
     let (blocks, made, packed) = (&blocks, &made, &packed);
     finish(|s| {
         s.spawn(move || {
-            for i in 0..BLOCKS {
+            for (i, made) in made.iter().enumerate() {
                 blocks.write_row(i).fill(i as u64);
-                made[i].set(());
+                made.set(());
             }
         });
         s.spawn(move || {
