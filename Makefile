@@ -15,7 +15,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures corpus corpus-variants programs clean
+.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -46,6 +46,11 @@ browser:
 ## Pictures of the page, for the documentation.
 pictures: browser
 	DEADHEAT_SCREENSHOTS=docs/pictures $(CARGO) test -p deadheat-cli --test page
+
+## SARIF against the standard's own schema, which a crate carries; needs Python's jsonschema.
+sarif: compilers
+	$(CARGO) build --quiet -p deadheat-cli
+	tests/sarif/check.py target/debug/deadheat
 
 ## Every test. The browser is installed while formatting and lints are checked.
 test: compilers

@@ -2,7 +2,7 @@
 """Writes docs/performance.md and its pictures: how costs grow with events, threads, depth and races, ours and the peers'.
 curves.py DEADHEAT DEADHEAT-BENCH DOCS
 A point is the best of some runs, taken in turn, so that a slow moment of the machine hits all. ROUNDS=n says how many."""
-import math, os, platform, subprocess, sys, tempfile
+import math, os, platform, subprocess, sys, tempfile, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 deadheat, generator, docs = (os.path.abspath(word) for word in sys.argv[1:4])
@@ -144,11 +144,13 @@ TRACES = [
     ("trace-races", "Racy accesses of 200,000 events of 4 threads", lambda n: shape(200_000, 4, n / 200_000), [0, 20, 200, 2_000]),
 ]
 
+began, load = time.time(), os.getloadavg()[0]
 pictures = os.path.join(docs, "pictures")
 os.makedirs(pictures, exist_ok=True)
 text = ["# Performance", "",
         "Made by `make bench`; not to be edited. A time is worth something only beside others of the same run: every point is "
-        f"the best of {ROUNDS}, and what is compared was run in turn, on one machine ({os.cpu_count()} cores, {platform.machine()}). "
+        f"the best of {ROUNDS}, and what is compared was run in turn, on one machine ({os.cpu_count()} cores, {platform.machine()}, {load:.1f} "
+        "processes running when it began). "
         "The tables that `make bench`, `make bench-native` and `make bench-openmp` print have many more kernels.", "",
         "## Programs that are checked while they run", "",
         "[bench/curves/curve.c](../bench/curves/curve.c), built by `clang -O2`, by `deadheat cc -O2`, and with the same clang's "
@@ -174,3 +176,4 @@ with tempfile.TemporaryDirectory() as room:
             text += ["", f"### {title}", "", f"![{title}](pictures/{name}.svg)", "", table(size_name, sizes, curve)]
 with open(os.path.join(docs, "performance.md"), "w") as file:
     file.write("\n".join(text) + "\n")
+print(f"docs/performance.md and its pictures: made in {time.time() - began:.0f} seconds")

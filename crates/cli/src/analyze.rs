@@ -9,9 +9,9 @@ use deadheat::{
     Analysis, AnalyzeError, AnalyzeOptions, Budget, ENGINES, EngineChoice, Listing, engine_help,
 };
 
-use crate::files::{of, of_event, of_trace, open_trace};
+use crate::files::{is_recording, of, of_event, of_trace, open_trace};
 use crate::interrupt::SearchLimits;
-use crate::output::{Delivery, complain_of, warn_of};
+use crate::output::{Delivery, complain_of, warn_of, warn_of_newer};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::{FailOn, Status};
@@ -148,6 +148,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let reports: Vec<&AnalyzeReport> = reports.collect();
     let delivery = &arguments.delivery;
     let delivered = delivery.deliver(quiet, "analyze", &reports, text);
+    let recordings = analyses.iter().filter(|(path, _)| is_recording(path));
+    recordings.for_each(|(path, analysis)| warn_of_newer(&analysis.sources, path));
     let chapters = |illustrated| {
         let analyses = analyses.iter();
         let chapters = analyses.map(|(path, analysis)| match illustrated {

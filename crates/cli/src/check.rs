@@ -18,6 +18,7 @@ use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
 use crate::interrupt::SearchLimits;
 use crate::memory;
+use crate::mistaken::{Nature, hint};
 use crate::output::{Delivery, complain, complain_of};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -254,7 +255,9 @@ fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
 
 fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checked, String> {
     let complaint = |error: String| format!("\x1b[1;31merror\x1b[0m: {error}\n");
-    let source = read(path, MAX_SOURCE_BYTES).map_err(complaint)?;
+    let not_tp = || hint(path, Nature::Tp).map(complaint);
+    let source = read(path, MAX_SOURCE_BYTES);
+    let source = source.map_err(|error| not_tp().unwrap_or_else(|| complaint(error)))?;
     let (schedule, schedule_path) = match &arguments.schedule {
         ScheduleChoice::DepthFirst => (Schedule::DepthFirst, path),
         ScheduleChoice::Random(seed) => (Schedule::Random(*seed), path),
@@ -280,7 +283,7 @@ fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checke
     let name = path.display().to_string();
     let checked = check(&name, &source, &options, &|step| progress.show(step));
     checked.map_err(|error| match &error {
-        CheckError::NotAProgram(shown) => shown.clone(),
+        CheckError::NotAProgram(shown) => not_tp().unwrap_or_else(|| shown.clone()),
         CheckError::CannotFollow(error) => complaint(format!(
             "`{}` cannot be followed: {error}",
             schedule_path.display()

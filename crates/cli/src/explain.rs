@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::{ExplainError, ExplainOptions, Explained};
 
-use crate::files::{of, of_event, of_trace, open_trace, write};
+use crate::files::{is_recording, of, of_event, of_trace, open_trace, write};
 use crate::interrupt::SearchLimits;
-use crate::output::{Delivery, complain_of, warn_of};
+use crate::output::{Delivery, complain_of, warn_of, warn_of_newer};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::status::Status;
@@ -84,6 +84,9 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Status {
     let delivered = arguments
         .delivery
         .deliver(quiet, "explain", &[report], text);
+    if is_recording(&arguments.trace) {
+        warn_of_newer(&explained.sources, &arguments.trace);
+    }
     let written = arguments.outputs.write(|illustrated| match illustrated {
         true => vec![explained.illustrated(&name)],
         false => vec![explained.chapter(&name)],

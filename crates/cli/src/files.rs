@@ -6,6 +6,7 @@ use std::path::Path;
 
 use deadheat::trace::{self, Source, TraceError};
 
+use crate::mistaken::{Nature, hint};
 use crate::output::warn_of;
 
 /// Reads a file, or standard input, and no more of it than `most` bytes and one.
@@ -63,8 +64,16 @@ pub fn open_trace(path: &Path, quiet: bool) -> Result<Source, String> {
     Ok(source)
 }
 
-/// What is wrong with a trace, with the file's name if it is not in there.
+/// Whether a trace was written when its program ran: others are kept beside sources, and as old as their copy.
+pub fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|name| name == "dht")
+}
+
+/// What is wrong with a trace, with the file's name if it is not in there; or what it is if it is none.
 pub fn of_trace(path: &Path, error: &TraceError) -> String {
+    if let Some(hint) = hint(path, Nature::Trace) {
+        return hint;
+    }
     match error {
         TraceError::File { .. } | TraceError::UnknownFormat { .. } => error.to_string(),
         error => of(path, error),

@@ -9,6 +9,7 @@ mod files;
 mod interrupt;
 mod manual;
 mod memory;
+mod mistaken;
 mod output;
 mod outputs;
 mod progress;
@@ -25,7 +26,7 @@ use status::Status;
 
 /// Finds races: can this program, on this input, go wrong under any schedule?
 #[derive(Parser)]
-#[command(name = "deadheat", version, max_term_width = 100)]
+#[command(name = "deadheat", version, max_term_width = 100, after_help = START)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,21 +46,30 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Check(check::Arguments),
-    Analyze(analyze::Arguments),
-    Explain(explain::Arguments),
-    Verify(verify::Arguments),
-    Convert(convert::Arguments),
-    Stats(stats::Arguments),
     #[command(name = "cc")]
     Cc(cc::Arguments),
     #[command(name = "c++")]
     Cxx(cc::Arguments),
     Run(run::Arguments),
     Record(record::Arguments),
+    Check(check::Arguments),
+    Analyze(analyze::Arguments),
+    Explain(explain::Arguments),
+    Verify(verify::Arguments),
+    Convert(convert::Arguments),
+    Stats(stats::Arguments),
     Completions(manual::Completions),
     Man(manual::Man),
 }
+
+const START: &str = "\
+To begin with:
+  deadheat cc -O1 prog.c -o prog      a C program, with checking built in; -fopenmp, c++ likewise
+  deadheat run -- ./prog              run it, and see its races
+  deadheat check prog.tp              a program of tasks and threads in a small language
+  deadheat analyze run.std            a recorded run
+
+`deadheat help COMMAND` tells more.";
 
 fn main() -> ExitCode {
     if let Some(status) = cc::run() {

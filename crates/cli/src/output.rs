@@ -1,9 +1,10 @@
 //! Printing, and what a reader who hangs up does to it.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use deadheat::report::{Sources, counted};
 use serde::Serialize;
 
 use crate::files::write_with;
@@ -130,6 +131,21 @@ pub fn complain(text: &str) {
 /// One line about something that went wrong.
 pub fn complain_of(error: impl std::fmt::Display) {
     complain(&format!("\x1b[1;31merror\x1b[0m: {error}\n"));
+}
+
+/// Says that lines may not be those that ran: sources have changed since `made`, which ran or was recorded, was written.
+pub fn warn_of_newer(sources: &Sources, made: impl AsRef<Path>) {
+    let made = made.as_ref();
+    if let [first, others @ ..] = &sources.newer_than(made)[..] {
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" and {}", counted(more as u64, "other file")),
+        };
+        warn_of(format_args!(
+            "`{first}`{more} changed after `{}` was made: the lines shown may not be those that ran",
+            made.display()
+        ));
+    }
 }
 
 /// One line about something that the user should know, though the work goes on.

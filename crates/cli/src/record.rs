@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::RecordOptions;
+use deadheat::{RecordError, RecordOptions};
 
 use crate::interrupt;
 use crate::output::{complain, warn_of};
+use crate::run::not_run;
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and write what it does as a trace
 ///
@@ -57,10 +58,16 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         output: arguments.output.clone(),
         limit: Some(arguments.limit),
     };
-    let recording = deadheat::record(&options).map_err(|error| error.to_string())?;
+    let recording = deadheat::record(&options).map_err(|error| {
+        let launch = match &error {
+            RecordError::Launch(launch) => Some(launch),
+            _ => None,
+        };
+        not_run(&options.program, launch, &error)
+    })?;
     if recording.traces.is_empty() {
         warn_of(format_args!(
-            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`, or uses OpenMP",
+            "nothing was recorded: `{}` was not built by `deadheat cc` or `deadheat c++`",
             options.program.to_string_lossy()
         ));
     }
@@ -74,8 +81,12 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
         if !quiet {
             let events = deadheat::report::counted(recorded.events, "event");
             let threads = deadheat::report::counted(recorded.threads, "thread");
+            let tasks = match recorded.tasks {
+                0 => String::new(),
+                tasks => format!(" and {}", deadheat::report::counted(tasks, "task")),
+            };
             complain(&format!(
-                "{events} of {threads} in `{path}`: try `deadheat analyze {path}`\n"
+                "{events} of {threads}{tasks} in `{path}`: try `deadheat analyze {path}`\n"
             ));
         }
     }

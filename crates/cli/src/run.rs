@@ -1,17 +1,20 @@
 //! `deadheat run`: a C or C++ program, checked while it runs.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::RunOptions;
+use deadheat::native::LaunchError;
 use deadheat::report::Filter;
+use deadheat::{PredictError, RecordError, RunError, RunOptions};
 use serde::Serialize;
 
 use crate::files::write_with;
 use crate::interrupt;
-use crate::output::{complain, complain_of, warn_of, write_json};
+use crate::mistaken::not_started;
+use crate::output::{complain, complain_of, warn_of, warn_of_newer, write_json};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 
@@ -87,17 +90,27 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<u8, String> {
     if arguments.predict {
         return predict(arguments, &options, &filter, quiet);
     }
-    let ran = deadheat::run(&options, &filter, &mut complain).map_err(|error| error.to_string())?;
+    let ran = deadheat::run(&options, &filter, &mut complain).map_err(|error| {
+        let launch = match &error {
+            RunError::Launch(launch) => Some(launch),
+            _ => None,
+        };
+        not_run(&options.program, launch, &error)
+    })?;
     let Some(report) = &ran.report else {
-        return Ok(nothing_checked(&options, ran.status(), ""));
+        return Ok(nothing_checked(&options, ran.status()));
     };
     let text = || ran.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
+    warn_of_newer(&ran.sources, &options.program);
     let _ = arguments.outputs.write(|illustrated| match illustrated {
         true => vec![ran.illustrated()],
         false => vec![ran.chapter()],
     });
-    Ok(arguments.status(ran.has_race(), ran.status()))
+    match ran.is_full() && !ran.has_race() {
+        true => Err(report.guarantee.clone()),
+        false => Ok(arguments.status(ran.has_race(), ran.status())),
+    }
 }
 
 /// Records the program, tells what happened and what could have; gives the status.
@@ -112,17 +125,20 @@ fn predict(
     let limit = arguments.limit;
     let prediction = deadheat::predict(options, filter, limit, interrupt::token, &watch);
     drop(progress);
-    let prediction = prediction.map_err(|error| error.to_string())?;
+    let prediction = prediction.map_err(|error| {
+        let launch = match &error {
+            PredictError::Record(RecordError::Launch(launch)) => Some(launch),
+            _ => None,
+        };
+        not_run(&options.program, launch, &error)
+    })?;
     prediction.complaints.iter().for_each(complain_of);
     let Some(report) = &prediction.report else {
-        return Ok(nothing_checked(
-            options,
-            prediction.status(),
-            ", or uses OpenMP",
-        ));
+        return Ok(nothing_checked(options, prediction.status()));
     };
     let text = || prediction.text(arguments.max_shown);
     deliver(arguments, report, quiet, text);
+    warn_of_newer(&prediction.sources, &options.program);
     let _ = arguments.outputs.write(|illustrated| match illustrated {
         true => vec![prediction.illustrated()],
         false => vec![prediction.chapter()],
@@ -140,10 +156,19 @@ impl Arguments {
     }
 }
 
+/// Why a program did not run: with what to do, if it could not be started and that is known.
+pub fn not_run(program: &OsStr, launch: Option<&LaunchError>, error: impl Display) -> String {
+    let is_start = matches!(launch, Some(LaunchError::Start { .. }));
+    match not_started(Path::new(program)).filter(|_| is_start) {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    }
+}
+
 /// Says that the program was not built for it, or why else it may not have been checked.
-fn nothing_checked(options: &RunOptions, status: u8, or: &str) -> u8 {
+fn nothing_checked(options: &RunOptions, status: u8) -> u8 {
     warn_of(format_args!(
-        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`{or}",
+        "nothing was checked: `{}` was not built by `deadheat cc` or `deadheat c++`",
         options.program.to_string_lossy()
     ));
     status

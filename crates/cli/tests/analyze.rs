@@ -134,7 +134,7 @@ fn the_json_is_the_documented_object() {
     assert!(report["seconds"].as_f64().unwrap() >= 0.0);
     assert_eq!(
         report["guarantee"],
-        "these are all races that any correct reordering of this trace shows (m2, 3 threads, 14 \
+        "these are all races of any order of its events in which each read sees what it saw (m2, 3 threads, 14 \
          events)"
     );
     let races = report["races"].as_array().unwrap();
@@ -184,7 +184,7 @@ fn a_race_is_shown_with_the_end_of_its_witness() {
 race 1: T1 can write `x` while T2 reads it
   T1 writes at 2   (event 2)
   T2 reads at 7    (event 7)
-  shown by a reordering of 6 events (verified):
+  it can happen in this order of 6 events, which has been checked:
       T1         T2
                  acq(l)
                  w(x)
@@ -198,8 +198,7 @@ m2: 1 race on 1 variable; 7 events, 2 threads, ";
     let last = text.lines().last().unwrap();
     assert_eq!(
         last,
-        "examples/traces/m2-fig1a.std: these are all races that any correct reordering of this trace \
-         shows (m2, 2 threads, 7 events)"
+        "examples/traces/m2-fig1a.std: these are all races of any order of its events in which each read sees what it saw (m2, 2 threads, 7 events)"
     );
     assert_eq!(stdout(&deadheat(&["analyze", "--quiet", FIGURE_1A])), "");
     let coloured = stdout(&deadheat(&["analyze", "--color", "always", FIGURE_1A]));
@@ -261,7 +260,7 @@ fn a_long_witness_is_cut_and_many_threads_are_listed() {
     assert!(drawn.contains("      … (4 events before these)\n"));
     // Only so many are shown in full.
     let output = stdout(&deadheat(&["analyze", "--max-shown", "1", &trace]));
-    assert_eq!(output.matches("shown by a reordering").count(), 1);
+    assert_eq!(output.matches("it can happen in this order").count(), 1);
     assert!(output.contains("more races not shown; --max-shown shows more"));
 }
 
@@ -421,7 +420,7 @@ fn a_guarantee_says_what_is_proven() {
         (
             "m2",
             clean,
-            "no correct reordering of this trace shows a race (m2, 2 threads, 7 events)",
+            "no order of its events in which each read sees what it saw has a race (m2, 2 threads, 7 events)",
         ),
         (
             "hb",

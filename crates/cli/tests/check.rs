@@ -117,7 +117,7 @@ fn the_guarantee_says_what_is_proven() {
         async { acquire l; x = 1; release l; } acquire l; x = 2; release l; }";
     let text = guarantee(&[], locks);
     assert!(
-        text.starts_with("no race in this schedule; lock can take another order"),
+        text.starts_with("no race in this schedule; others may order locks differently"),
         "{text}"
     );
     let text = guarantee(&["--explore"], locks);
@@ -514,7 +514,7 @@ fn a_lock_that_one_strand_uses_orders_nothing() {
                acquire l; x = 2; release l; }";
     let said = json_of(&[], two)["guarantee"].as_str().unwrap().to_string();
     assert!(
-        said.contains("lock can take another order in others"),
+        said.contains("others may order locks differently"),
         "{said}"
     );
 }

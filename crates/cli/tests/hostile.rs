@@ -5,7 +5,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{deadheat_on, stderr};
+use common::{deadheat, deadheat_on, stderr};
 
 /// What is said about a text that is not a program.
 fn complaint(source: impl Into<Vec<u8>>) -> String {
@@ -162,4 +162,66 @@ fn endless_programs() {
         );
         assert!(start.elapsed() < Duration::from_secs(180), "{source}");
     }
+}
+
+/// A file for another command is known for what it is.
+#[test]
+fn files_for_another_command() {
+    let (c, tp, std) = (
+        "examples/native/lost-update.c",
+        "examples/lost-update.tp",
+        "examples/traces/m2-fig1b.std",
+    );
+    let elf = env!("CARGO_BIN_EXE_deadheat");
+    for (command, file, advice) in [
+        (
+            "check",
+            c,
+            "build it by `deadheat cc examples/native/lost-update.c -o program`",
+        ),
+        ("check", std, "is a trace: `deadheat analyze"),
+        ("check", elf, "is a program: `deadheat run -- "),
+        ("analyze", c, "build it by `deadheat cc"),
+        ("analyze", tp, "is a .tp program: `deadheat check"),
+        (
+            "stats",
+            elf,
+            "is a program: `deadheat record -o run.dht -- ",
+        ),
+        ("explain", tp, "is a .tp program"),
+        ("run", c, "build it by `deadheat cc"),
+        (
+            "run",
+            tp,
+            "`deadheat check examples/lost-update.tp` checks it",
+        ),
+        ("run", "LICENSE-MIT", "could not be started"),
+        ("run", "no-such-program", "could not be started"),
+    ] {
+        let output = deadheat(&[command, file]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(advice), "{command} {file}: {text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+    // A file of its own kind is told what is wrong in it.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.tp");
+    std::fs::write(&file, "#include <stdio.h>").unwrap();
+    let output = deadheat(&["check", file.to_str().unwrap()]);
+    assert!(stderr(&output).contains("`#` has no meaning here"));
+    // A program that is here is not looked for elsewhere.
+    std::fs::copy("/bin/true", folder.path().join("prog")).unwrap();
+    let mut there = std::process::Command::new(elf);
+    let output = there
+        .current_dir(folder.path())
+        .args(["run", "prog"])
+        .output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("call it `./prog`"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -243,6 +243,16 @@ fn a_long_list_and_a_long_story_stay_small() {
     assert!(size < 30 << 20, "{size}");
     browser.open(&path);
     assert_eq!(browser.text(COUNT), "1,000 findings");
+    let painted = browser.value("new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime)), 100)))");
+    println!("1,000 races and 100,000 events: first paint after {painted} ms");
+    let frames = browser.value("new Promise((done) => { const list = document.getElementById('list'); const took = []; let last = performance.now();
+        const frame = (now) => { took.push(now - last); last = now; if (took.length > 100) { took.sort((a, b) => a - b); done([took[50], took[95], took[100]]); return; }
+          list.scrollTop += 600; requestAnimationFrame(frame); }; requestAnimationFrame(frame); })");
+    println!("scrolling the list: a frame takes {frames} ms (median, 95 of 100, longest)");
+    let filtered = browser.value("(() => { const search = document.getElementById('search'); const from = performance.now(); for (const text of ['x', 'x9', 'x99', 'x999', '']) { search.value = text; search.dispatchEvent(new Event('input')); } return (performance.now() - from) / 5; })()");
+    println!("filtering takes {filtered} ms");
+    let stepped = browser.value("(() => { const from = performance.now(); for (let n = 0; n < 50; n += 1) document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' })); return (performance.now() - from) / 50; })()");
+    println!("a step takes {stepped} ms");
     let events = browser.value("JSON.parse(document.getElementById('data').textContent).chapters[0].entries[0].story.events.length");
     assert_eq!(events, json!(100_000));
     let rows = "document.querySelectorAll('.row').length";
@@ -282,6 +292,108 @@ fn a_long_list_and_a_long_story_stay_small() {
         "{now}"
     );
     is_quiet(&browser, "long");
+}
+
+/// Threads in great number, with long names.
+#[test]
+fn two_thousand_threads_fit() {
+    let Some(mut browser) = started() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let name = "ä".repeat(200);
+    let mut run = String::new();
+    for thread in 0..2000 {
+        run += &format!(
+            "{name}{thread}|acq(l)|a.c:1\n{name}{thread}|w(y)|a.c:2\n{name}{thread}|rel(l)|a.c:3\n"
+        );
+    }
+    run += &format!("{name}3|w(x)|a.c:4\n{name}1999|w(x)|a.c:5\n");
+    let trace = folder.path().join("run.std");
+    std::fs::write(&trace, run).unwrap();
+    let trace = trace.to_str().unwrap();
+    for engine in ["shb", "eraser"] {
+        let path = page(
+            folder.path(),
+            "a.html",
+            &["analyze", "--engine", engine, trace],
+        );
+        let size = std::fs::metadata(&path).unwrap().len();
+        assert!(size < 4 << 20, "{size}");
+        browser.open(&path);
+        browser.value("(() => { const many = document.querySelector('.timeline'); if (many) many.scrollIntoView(); })()");
+        screenshot(&mut browser, &format!("threads-{engine}.png"));
+        // Nothing stands outside of the window.
+        let wide = "document.documentElement.scrollWidth <= innerWidth && document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth";
+        assert_eq!(browser.value(wide), json!(true), "{engine}");
+        let high = browser.value("document.querySelector('.timeline canvas')?.clientHeight || 0");
+        assert!(high.as_u64() < Some(2000), "{high}");
+        is_quiet(&browser, engine);
+    }
+}
+
+/// On paper: every finding, in daylight colours; then the page is as it was.
+#[test]
+fn a_page_is_printed() {
+    let Some(mut browser) = started() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = page(
+        folder.path(),
+        "a.html",
+        &["explain", "examples/traces/m2-fig2.std"],
+    );
+    browser.open(&path);
+    browser.value("(() => { if (document.documentElement.dataset.theme !== 'dark') document.getElementById('theme').click(); })()");
+    browser.value("addEventListener('beforeprint', () => { window.printed = [document.querySelectorAll('#others h2').length, document.documentElement.dataset.theme]; })");
+    let document = browser.print();
+    assert!(document.starts_with(b"%PDF"));
+    if let Ok(folder) = std::env::var("DEADHEAT_SCREENSHOTS") {
+        std::fs::write(root().join(folder).join("print.pdf"), &document).unwrap();
+    }
+    assert_eq!(browser.value("window.printed"), json!([5, "light"]));
+    let after = browser.value(
+        "[document.querySelectorAll('#others h2').length, document.documentElement.dataset.theme]",
+    );
+    assert_eq!(after, json!([0, "dark"]));
+    is_quiet(&browser, "print");
+}
+
+/// All of it can be reached and used without a mouse.
+#[test]
+fn the_keyboard_is_enough() {
+    let Some(mut browser) = started() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = page(
+        folder.path(),
+        "a.html",
+        &["analyze", "examples/traces/m2-fig2.std"],
+    );
+    browser.open(&path);
+    let first = browser.text(TITLE);
+    browser.press("j");
+    let second = browser.text(TITLE);
+    assert_ne!(first, second);
+    browser.press("ArrowUp");
+    assert_eq!(browser.text(TITLE), first);
+    // The list tells readers of screens which row is meant.
+    let active = "document.getElementById(document.getElementById('list').getAttribute('aria-activedescendant')).getAttribute('aria-selected')";
+    assert_eq!(browser.text(active), "true");
+    let mut reached = Vec::new();
+    for _ in 0..14 {
+        browser.press("Tab");
+        let what = browser.text("(() => { const at = document.activeElement; return at.id || at.className || at.getAttribute('aria-label') || at.title || at.tagName; })()");
+        reached.push(what);
+    }
+    for wanted in ["theme", "search", "list", "play", "Step", "graph"] {
+        assert!(
+            reached.iter().any(|what| what == wanted),
+            "{wanted}: {reached:?}"
+        );
+    }
+    // Escape leaves the field for words.
+    browser.press("/");
+    browser.press("Escape");
+    browser.press("t");
+    assert_eq!(browser.text("document.getElementById('search').value"), "");
+    is_quiet(&browser, "keyboard");
 }
 
 /// What a program or a trace is called cannot become part of the page.

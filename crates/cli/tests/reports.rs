@@ -1,14 +1,17 @@
 //! What every command writes for other programs: JSON by its schema, SARIF, one identity for one finding, baselines.
 
 mod common;
+#[path = "common/identities.rs"]
+mod identities;
 #[path = "common/schema.rs"]
 mod schema;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use common::{deadheat, deadheat_on, root, stderr, stdout};
+use identities::{fingerprints, fingerprints_of_text, page_data};
 use serde_json::{Value, json};
 
 struct Folder(tempfile::TempDir);
@@ -31,33 +34,6 @@ impl Folder {
 fn objects(text: &str) -> Vec<Value> {
     let values = serde_json::Deserializer::from_str(text).into_iter();
     values.map(Result::unwrap).collect()
-}
-
-/// Every fingerprint in a value, sorted, each once.
-fn fingerprints(value: &Value) -> Vec<String> {
-    fn walk(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    match (key.as_str(), value) {
-                        ("fingerprint" | "deadheat/v1", Value::String(text)) => {
-                            found.push(text.clone());
-                        }
-                        // No race, and not in SARIF.
-                        ("general_races", _) => {}
-                        _ => walk(value, found),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk(value, &mut found);
-    found.sort();
-    found.dedup();
-    found
 }
 
 fn report_schema() -> Value {
@@ -140,48 +116,60 @@ fn the_json_of_every_command_is_as_its_schema_says() {
     assert!(!schema::violations(&schema, &broken).is_empty());
 }
 
+/// A finding has one identity in JSON, SARIF, on the page and in the text: for every command and every engine.
 #[test]
-fn a_finding_has_one_identity_in_json_and_sarif() {
+fn a_finding_has_one_identity_in_every_format() {
     let folder = Folder::new();
-    for command in commands(&folder) {
-        let sarif = folder.path("log.sarif");
-        let output = with(&command, &["--json", "--sarif", &sarif]);
+    let allowed = fs::read_to_string(root().join("tests/sarif.schema.json")).unwrap();
+    let allowed: Value = serde_json::from_str(&allowed).unwrap();
+    let recorded = folder.path("run.dht");
+    let mut all = commands(&folder);
+    let engines: Vec<&str> = deadheat::ENGINES.iter().map(|engine| engine.name).collect();
+    for engine in &engines {
+        for line in [
+            format!("check --engine {engine} examples/lost-update.tp"),
+            format!("analyze --engine {engine} {recorded}"),
+            format!("analyze --engine {engine} examples/traces/m2-fig2.std"),
+        ] {
+            all.push(line.split(' ').map(str::to_string).collect());
+        }
+    }
+    let mut found_by: Vec<String> = Vec::new();
+    for command in all {
+        let (sarif, page) = (folder.path("log.sarif"), folder.path("page.html"));
+        for old in [&sarif, &page] {
+            let _ = fs::remove_file(old);
+        }
+        let output = with(&command, &["--json", "--sarif", &sarif, "--html", &page]);
+        if output.status.code() == Some(2) {
+            // This engine cannot order what this input uses, and says so.
+            assert!(stderr(&output).contains("order"), "{}", stderr(&output));
+            continue;
+        }
         let json = json!(objects(&stdout(&output)));
         let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
-        let allowed = fs::read_to_string(root().join("tests/sarif.schema.json")).unwrap();
-        conforms(
-            &serde_json::from_str(&allowed).unwrap(),
-            &log,
-            &command.join(" "),
-        );
-        let (in_json, in_sarif) = (fingerprints(&json), fingerprints(&log));
-        assert!(!in_json.is_empty(), "{command:?}");
-        // What is only undecided is in JSON alone.
-        let listed = in_sarif.iter().all(|found| in_json.contains(found));
-        assert!(listed, "{command:?}");
-        if command[0] != "analyze" {
-            assert_eq!(in_json, in_sarif, "{command:?}");
+        conforms(&allowed, &log, &command.join(" "));
+        let known = fingerprints(&json);
+        assert_eq!(known, fingerprints(&log), "{command:?}");
+        let page = page_data(Path::new(&page));
+        assert_eq!(known, fingerprints(&page), "{command:?}");
+        // Several engines are compared in a table, which names no finding.
+        if !command.contains(&"all".to_string()) {
+            let text = stdout(&with(&command, &["--ids", "--max-shown", "100000"]));
+            assert_eq!(known, fingerprints_of_text(&text), "{command:?} {text}");
         }
-        // With one engine a report is shown race by race; the page has what SARIF has.
-        let page = folder.path("page.html");
-        let text = stdout(&with(
-            &command,
-            &["--ids", "--max-shown", "100000", "--html", &page],
-        ));
-        let page = fs::read_to_string(page).unwrap();
-        for found in &in_sarif {
-            assert!(
-                page.contains(&format!("\"fingerprint\":\"{found}\"")),
-                "{command:?}"
-            );
-            assert!(
-                text.contains(&format!("[{found}]")) || command.contains(&"all".to_string()),
-                "{command:?} {found} {text}"
-            );
-        }
-        for result in log["runs"][0]["results"].as_array().unwrap() {
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        found_by.extend(results.iter().map(|result| {
             assert!(!result["relatedLocations"].as_array().unwrap().is_empty());
-        }
+            let engine = result["properties"]["engine"].as_str();
+            engine.unwrap().to_string()
+        }));
+    }
+    for engine in engines {
+        assert!(
+            found_by.iter().any(|by| by == engine),
+            "nothing found by {engine}"
+        );
     }
 }
 
@@ -313,6 +301,7 @@ fn formats_look_as_they_did() {
         vec!["check", "examples/promise-set-twice.tp"],
         vec!["explain", "examples/traces/m2-fig2.std"],
         vec!["analyze", "--engine", "all", trace],
+        vec!["analyze", "examples/traces/m2-fig1a.std"],
     ];
     for engine in [
         "hb",
@@ -328,28 +317,40 @@ fn formats_look_as_they_did() {
             "analyze",
             "--engine",
             engine,
-            "examples/traces/m2-fig1a.std",
+            "examples/traces/m2-fig2.std",
         ]);
     }
     for engine in ["spd3", "esp-bags", "drdp", "zipper"] {
         commands.push(vec!["check", "--engine", engine, "examples/lost-update.tp"]);
     }
-    let (mut texts, mut jsons, mut sarifs) = (String::new(), String::new(), String::new());
+    for engine in deadheat::ENGINES {
+        let by = |command: &Vec<&str>| command.contains(&engine.name);
+        assert!(commands.iter().any(by), "no findings of {}", engine.name);
+    }
+    let [mut texts, mut jsons, mut sarifs, mut pages] = [const { String::new() }; 4];
     for command in &commands {
         let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
         let title = format!("$ deadheat {}\n", words.join(" "));
-        let sarif = folder.path("log.sarif");
-        texts += &format!(
-            "{title}{}\n",
-            timeless(&stdout(&with(&words, &["--sarif", &sarif])))
-        );
+        let (sarif, page) = (folder.path("log.sarif"), folder.path("page.html"));
+        let files = ["--sarif", &sarif, "--html", &page];
+        texts += &format!("{title}{}\n", timeless(&stdout(&with(&words, &files))));
         jsons += &format!("{title}{}\n", timeless(&stdout(&with(&words, &["--json"]))));
         let log: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
         for result in log["runs"][0]["results"].as_array().unwrap() {
             sarifs += &format!("{title}{result}\n");
         }
+        for chapter in page_data(Path::new(&page))["chapters"].as_array().unwrap() {
+            for entry in chapter["entries"].as_array().unwrap() {
+                pages += &format!("{title}{entry}\n");
+            }
+        }
     }
-    for (name, found) in [("text", texts), ("json", jsons), ("sarif", sarifs)] {
+    for (name, found) in [
+        ("text", texts),
+        ("json", jsons),
+        ("sarif", sarifs),
+        ("page", pages),
+    ] {
         let path = root().join("crates/cli/tests/snapshots").join(name);
         if std::env::var_os("DEADHEAT_BLESS").is_some() {
             fs::write(&path, &found).unwrap();
@@ -390,72 +391,6 @@ fn timeless(text: &str) -> String {
         lines.push(line);
     }
     lines.join("\n")
-}
-
-/// Findings outlive a place that cannot be written to.
-#[test]
-fn findings_are_not_lost_with_a_file() {
-    let folder = Folder::new();
-    let nowhere = folder.path("no/such/directory/log");
-    for option in ["--sarif", "--html"] {
-        let output = deadheat(&["check", option, &nowhere, "examples/lost-update.tp"]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stdout(&output).contains("can write `x`"), "{option}");
-        assert!(stderr(&output).contains("cannot write"), "{option}");
-        if Path::new("/dev/full").exists() {
-            let output = deadheat(&["check", option, "/dev/full", "examples/lost-update.tp"]);
-            assert_eq!(output.status.code(), Some(2));
-            assert!(stdout(&output).contains("can write `x`"), "{option}");
-        }
-    }
-}
-
-/// Places are shown in their files, where these are.
-#[test]
-fn traces_are_shown_in_their_source() {
-    let folder = Folder::new();
-    let source = folder.write(
-        "a.c",
-        "int x;\nvoid f(void) { x = 1; }\nint g(void) { return x; }\n",
-    );
-    let run = format!("T1|w(x)|{source}:2:16\nT2|r(x)|{source}:3:22\n");
-    let trace = folder.write("run.std", &run);
-    for command in ["analyze", "explain"] {
-        let text = stdout(&deadheat(&[command, &trace]));
-        assert!(
-            text.contains("T1 can write `x` while T2 reads it"),
-            "{text}"
-        );
-        for shown in [
-            "void f(void) { x = 1; }",
-            "^ write by T1 (event 1)",
-            "return x; }",
-            "^ read by T2 (event 2)",
-        ] {
-            assert!(text.contains(shown), "{command}: {shown}\n{text}");
-        }
-    }
-    // Sources that are gone, short, or no text: less detail, the same findings.
-    for content in [
-        None,
-        Some(&b"one line"[..]),
-        Some(b"\xff\xfe\n\xc3\n\xe4\xf6\n"),
-    ] {
-        let path = PathBuf::from(&source);
-        match content {
-            None => fs::remove_file(&path).unwrap(),
-            Some(bytes) => fs::write(&path, bytes).unwrap(),
-        }
-        let sarif = folder.path("log.sarif");
-        let output = deadheat(&["analyze", "--sarif", &sarif, &trace]);
-        assert_eq!(output.status.code(), Some(1));
-        let text = stdout(&output);
-        assert!(
-            text.contains("T1 can write `x` while T2 reads it"),
-            "{text}"
-        );
-        assert!(fs::read_to_string(sarif).unwrap().contains("deadheat/v1"));
-    }
 }
 
 /// Names as long as a recursion is deep, wide characters, many threads: a page all the same, of a decent size.
@@ -526,4 +461,86 @@ fn a_long_list_is_cut() {
     let text = stdout(&deadheat(&["check", "--max-shown", "2", &program]));
     assert_eq!(text.matches("race: ").count(), 2, "{text}");
     assert!(text.contains("more races not shown; --max-shown shows more"));
+}
+
+/// What GitHub's code scanning asks of a file: <https://docs.github.com/code-security/code-scanning>, "SARIF support". At most
+/// 25,000 results and 10 MB compressed, 1,000 locations a result and 10,000 in its flows; rules, messages, places and
+/// fingerprints as it needs them.
+#[test]
+fn code_scanning_services_take_it() {
+    let folder = Folder::new();
+    // As many findings as there can be, each with an order that shows it.
+    let mut run = String::new();
+    for n in 0..4000 {
+        run += &format!(
+            "T1|w(x{n})|src/first.c:{n}\nT1|acq(l)|f.c:1\nT1|w(y)|f.c:2\nT1|rel(l)|f.c:3\n"
+        );
+    }
+    for n in 0..4000 {
+        run += &format!("T2|acq(l)|f.c:4\nT2|rel(l)|f.c:5\nT2|w(x{n})|src/second.c:{n}\n");
+    }
+    let long = folder.write("long.std", &run);
+    let mut all = commands(&folder);
+    all.push(vec!["analyze".to_string(), long]);
+    for command in all {
+        let sarif = folder.path("log.sarif");
+        with(&command, &["-q", "--sarif", &sarif]);
+        let text = fs::read_to_string(&sarif).unwrap();
+        let log: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        let runs = log["runs"].as_array().unwrap();
+        assert!(runs.len() <= 20);
+        let rules = runs[0]["tool"]["driver"]["rules"].as_array().unwrap();
+        for rule in rules {
+            assert!(rule["shortDescription"]["text"].is_string());
+            assert!(
+                ["error", "warning"]
+                    .contains(&rule["defaultConfiguration"]["level"].as_str().unwrap())
+            );
+        }
+        let results = runs[0]["results"].as_array().unwrap();
+        assert!(!results.is_empty() && results.len() <= 25_000);
+        for result in results {
+            let index = result["ruleIndex"].as_u64().unwrap() as usize;
+            assert_eq!(result["ruleId"], rules[index]["id"]);
+            assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+            let fingerprint = result["partialFingerprints"]["deadheat/v1"].as_str();
+            assert_eq!(fingerprint.unwrap().len(), 16);
+            let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+            let locations = [
+                list(&result["locations"]),
+                list(&result["relatedLocations"]),
+            ]
+            .concat();
+            assert!(!locations.is_empty() && locations.len() <= 1000);
+            let mut steps = Vec::new();
+            for flow in list(&result["codeFlows"]) {
+                for thread in list(&flow["threadFlows"]) {
+                    steps.extend(list(&thread["locations"]));
+                }
+            }
+            assert!(steps.len() <= 10_000);
+            for location in locations
+                .iter()
+                .chain(steps.iter().map(|step| &step["location"]))
+            {
+                let place = &location["physicalLocation"];
+                if place.is_null() {
+                    continue;
+                }
+                let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+                assert!(!uri.is_empty() && !uri.contains(['\\', ' ']), "{uri}");
+                assert!(place["region"]["startLine"].as_u64() >= Some(1));
+                assert!(place["region"]["startColumn"].as_u64() != Some(0));
+            }
+        }
+        let mut gzip = std::process::Command::new("gzip");
+        let packed = gzip.arg("-c").arg(&sarif).output().unwrap().stdout.len();
+        assert!(packed > 0 && packed <= 10 << 20, "{packed} bytes");
+        println!(
+            "{command:?}: {} results, {} bytes, {packed} packed",
+            results.len(),
+            text.len()
+        );
+    }
 }

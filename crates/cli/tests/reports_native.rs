@@ -1,20 +1,21 @@
-//! What `deadheat run` writes for other programs and for browsers: JSON by its schema, SARIF, baselines, a page; also where
-//! sources are gone, binaries stripped, and names no text. Skipped, with a message, where there is no C compiler.
+//! What `deadheat run` writes for other programs and for browsers: JSON by its schema, SARIF, baselines, a page. Skipped,
+//! with a message, where there is no C compiler.
 
 #[path = "common/browser.rs"]
 mod browser;
 mod common;
+#[path = "common/identities.rs"]
+mod identities;
 #[path = "common/schema.rs"]
 mod schema;
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use browser::{Browser, chromium};
 use common::{deadheat, root, stderr, stdout};
+use identities::{fingerprints, fingerprints_of_text, page_data};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -51,21 +52,28 @@ fn conforms(file: &str, value: &Value) {
     assert!(violations.is_empty(), "{file}: {violations:#?}");
 }
 
-/// Runs a program; gives its JSON and its SARIF, which are as their schemas say.
+/// Runs a program; gives its JSON and its SARIF, which are as their schemas say. All formats have the same findings.
 fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Value) {
     let path = |name: &str| folder.path().join(name);
-    let (json, sarif) = (path("run.json"), path("run.sarif"));
+    let (json, sarif, page) = (path("run.json"), path("run.sarif"), path("run.html"));
     let written = [
         "run",
+        "--ids",
         "--json",
         json.to_str().unwrap(),
         "--sarif",
         sarif.to_str().unwrap(),
+        "--html",
+        page.to_str().unwrap(),
     ];
     let output = deadheat(&[&written, options, &["--", program]].concat());
     let (json, sarif) = (read(&json), read(&sarif));
     conforms("docs/report.schema.json", &json);
     conforms("tests/sarif.schema.json", &sarif);
+    let known = fingerprints(&json);
+    assert_eq!(known, fingerprints(&sarif));
+    assert_eq!(known, fingerprints(&page_data(&page)));
+    assert_eq!(known, fingerprints_of_text(&stderr(&output)));
     (output, json, sarif)
 }
 
@@ -132,12 +140,8 @@ fn a_predicted_race_has_its_order() {
     let Some((folder, program)) = built("tests/predict/lock-in-between.c", &[]) else {
         return;
     };
-    let page = folder.path().join("page.html");
-    let (_, json, sarif) = run(
-        &folder,
-        &program,
-        &["--predict", "--html", page.to_str().unwrap()],
-    );
+    let page = folder.path().join("run.html");
+    let (_, json, sarif) = run(&folder, &program, &["--predict"]);
     assert_eq!(json["predicted"].as_array().unwrap().len(), 1);
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(result["ruleId"], "predicted-race");
@@ -163,8 +167,8 @@ fn tasks_of_openmp_have_all_formats() {
     let Some((folder, program)) = built(source, &["-fopenmp"]) else {
         return;
     };
-    let page = folder.path().join("page.html");
-    let (output, json, sarif) = run(&folder, &program, &["--html", page.to_str().unwrap()]);
+    let page = folder.path().join("run.html");
+    let (output, json, sarif) = run(&folder, &program, &[]);
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     assert_eq!(json["engine"], "openmp");
     let results = sarif["runs"][0]["results"].as_array().unwrap();
@@ -180,70 +184,4 @@ fn tasks_of_openmp_have_all_formats() {
         json!(1)
     );
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
-}
-
-/// Less detail, the same findings.
-#[test]
-fn what_is_missing_takes_no_finding_with_it() {
-    let Some((folder, program)) = built("examples/native/lost-update.c", &[]) else {
-        return;
-    };
-    let path = |name: &str| folder.path().join(name);
-    // Stripped of names and lines.
-    let stripped = path("stripped");
-    fs::copy(&program, &stripped).unwrap();
-    if Command::new("strip")
-        .arg(&stripped)
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        let page = path("page.html");
-        let options = ["--html", page.to_str().unwrap()];
-        let (output, json, sarif) = run(&folder, stripped.to_str().unwrap(), &options);
-        assert_eq!(output.status.code(), Some(66));
-        assert!(!json["races"].as_array().unwrap().is_empty());
-        assert!(!sarif["runs"][0]["results"].as_array().unwrap().is_empty());
-        assert!(page.exists());
-    }
-    // Built of a file that is gone, in a folder whose name is no text: names are lost, the race is not.
-    let odd = path("").join(OsString::from_vec(b"odd \xff".to_vec()));
-    fs::create_dir(&odd).unwrap();
-    fs::copy(
-        root().join("examples/native/lost-update.c"),
-        odd.join("a.c"),
-    )
-    .unwrap();
-    let binary = env!("CARGO_BIN_EXE_deadheat");
-    let there = |arguments: &[&str]| {
-        let mut command = Command::new(binary);
-        command.current_dir(&odd).args(arguments).output().unwrap()
-    };
-    let output = there(&["cc", "-O1", "-g", "-pthread", "a.c", "-o", "a"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    fs::remove_file(odd.join("a.c")).unwrap();
-    let written = [
-        "run", "--json", "a.json", "--sarif", "a.sarif", "--html", "a.html", "--", "./a",
-    ];
-    let output = there(&written);
-    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
-    conforms("docs/report.schema.json", &read(&odd.join("a.json")));
-    conforms("tests/sarif.schema.json", &read(&odd.join("a.sarif")));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("race: T"));
-    // Nowhere to write to: the findings are on the terminal.
-    let written = [
-        "run",
-        "--json",
-        "/dev/full",
-        "--sarif",
-        "no/such/folder/x",
-        "--html",
-        "/dev/full",
-        "--",
-        "./a",
-    ];
-    let output = there(&written);
-    assert_eq!(output.status.code(), Some(66));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("race: T"), "{said}");
-    assert_eq!(said.matches("cannot write").count(), 3, "{said}");
 }

@@ -170,7 +170,7 @@ pub fn predict(
         for report in analysis.reports {
             let predicts = report.engine == m2::ENGINE.name;
             for found in &report.races {
-                let race = native_race(&found.pair, &recorded.frames);
+                let race = native_race(&found.pair, recorded);
                 if known.contains(&found.pair.places) || covers(&race, found.pair.places) {
                     continue;
                 }

@@ -67,6 +67,11 @@ impl Ran {
         !self.survey.races.is_empty()
     }
 
+    /// Whether races may have been found that could not be written down.
+    pub fn is_full(&self) -> bool {
+        self.survey.full
+    }
+
     /// Its findings.
     pub fn chapter(&self) -> Chapter<'_> {
         let report = self.report.as_ref();
@@ -134,6 +139,7 @@ pub fn run(
     if !ran.outcome.files.is_empty() {
         let findings = Findings::read(&ran.outcome.files)?;
         ran.survey = Survey::new(&findings, &suppressions);
+        ran.survey.full = ran.outcome.full;
         leave_out_known(&mut ran.survey, filter, &ran.sources);
         ran.report = Some(RunReport::new(&ran.survey, &ran.sources));
     }

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub status: ExitStatus,
     /// The files of findings, one a process; none if nothing built by `deadheat cc` ran.
     pub files: Vec<PathBuf>,
+    /// There was no room left for findings when the program had ended: some may be lost.
+    pub full: bool,
     /// The files disappear with it.
     _directory: TempDir,
 }
@@ -52,7 +54,7 @@ pub enum LaunchError {
     },
     /// There is no room for findings.
     #[error(
-        "no directory for the findings could be made: {0}; set TMPDIR to a directory that can be written to"
+        "there is no room for what the program finds: {0}; set TMPDIR to a directory that can be written to"
     )]
     Room(io::Error),
 }
@@ -64,6 +66,17 @@ impl Outcome {
         let signal = self.status.signal().map(|signal| 128 + signal);
         self.status.code().or(signal).unwrap_or(1) as u8
     }
+}
+
+/// How many bytes there must be room for.
+const ROOM: usize = 256 << 10;
+
+/// Makes sure that findings can be written: a program that finds and cannot tell would seem to have no race.
+fn has_room(directory: &Path) -> io::Result<()> {
+    let file = directory.join("room");
+    let written = std::fs::write(&file, vec![0; ROOM]);
+    let _ = std::fs::remove_file(file);
+    written
 }
 
 /// How many threads OpenMP's teams have at least, unless the user says otherwise.
@@ -89,6 +102,7 @@ pub fn launch(
         .tempdir_in(launch.room.clone().unwrap_or_else(std::env::temp_dir))
         .and_then(|directory| Ok((directory.path().canonicalize()?, directory)));
     let (path, directory) = directory.map_err(LaunchError::Room)?;
+    has_room(&path).map_err(LaunchError::Room)?;
     let path = path.join("findings");
     pass_signals_on();
     let mut command = Command::new(&launch.program);
@@ -127,6 +141,7 @@ pub fn launch(
     Ok(Outcome {
         status,
         files: findings_files(&path),
+        full: has_room(directory.path()).is_err(),
         _directory: directory,
     })
 }

@@ -26,6 +26,8 @@ pub struct Survey {
     pub dropped: u64,
     /// Lines of the findings that could not be read.
     pub damaged: u64,
+    /// There was no room for everything that was found.
+    pub full: bool,
     /// Processes that were killed: what they counted at the end is missing.
     pub killed: u64,
     /// Processes.
@@ -284,7 +286,10 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
     let locks = access.locks.iter().map(|lock| HeldLock {
         name: symbols
             .global(process, lock.address)
-            .unwrap_or_else(|| format!("{:#x}", lock.address)),
+            .unwrap_or_else(|| match lock.address >> 47 {
+                0 => format!("{:#x}", lock.address),
+                _ => "mutexinoutset".to_string(),
+            }),
         write: lock.write,
     });
     let locks = locks.collect();

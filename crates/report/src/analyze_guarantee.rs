@@ -124,10 +124,12 @@ fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) ->
     );
     if report.complete {
         return match report.races.is_empty() {
-            true => format!("no correct reordering of this trace shows a race ({of})"),
+            true => format!(
+                "no order of its events in which each read sees what it saw has a race ({of})"
+            ),
             false => {
                 format!(
-                    "these are all races that any correct reordering of this trace shows ({of})"
+                    "these are all races of any order of its events in which each read sees what it saw ({of})"
                 )
             }
         };

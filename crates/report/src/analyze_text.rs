@@ -132,7 +132,7 @@ impl AnalyzeReport {
         if let Some(witness) = &race.witness {
             let all = witness.spelling.length(witness.proof());
             text += &format!(
-                "  shown by a reordering of {} (verified):\n",
+                "  it can happen in this order of {}, which has been checked:\n",
                 counted(all, "event")
             );
             text += &drawn(witness, all);

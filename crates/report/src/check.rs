@@ -91,6 +91,9 @@ pub struct RaceReport {
     /// How the two came to run side by side, in a sentence.
     #[serde(skip)]
     pub parallel: Option<String>,
+    /// What would have ordered them, or kept them apart.
+    #[serde(skip)]
+    pub remedy: Option<String>,
     /// With every order of sections visited: who enters sections, one after the other, up to the
     /// race.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -462,6 +465,7 @@ impl<'t> StrandNames<'t> {
             first: self.explored_access(&race.first),
             second: self.explored_access(&race.second),
             parallel: None,
+            remedy: None,
             order: Some(order.collect()),
             schedule: Some(proof.map(|proof| lines(proof.proof())).unwrap_or_default()),
         }
@@ -483,6 +487,7 @@ fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
         access: access.kind,
         task: names.strand(access.strand),
     };
+    let (parallel, remedy) = starts.story(race, &|strand| names.strand(strand));
     RaceReport {
         fingerprint: String::new(),
         location: tables.location(race.location).to_string(),
@@ -490,7 +495,8 @@ fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
         count: race.count,
         first: access(&race.first),
         second: access(&race.second),
-        parallel: starts.story(race, &|strand| names.strand(strand)),
+        parallel,
+        remedy,
         order: None,
         schedule: None,
     }

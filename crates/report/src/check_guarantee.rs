@@ -193,15 +193,25 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
             covered(report, constructs, run)
         ),
         (ending, true) => format!(
-            "no race in this schedule{}; {} can take another order in others: `{}` visits them all",
+            "no race in this schedule{}; others may order {} differently: `{}` visits them all",
             match ending {
                 Ending::Deadlock(_) => ", which ends in a deadlock",
                 _ => "",
             },
-            listed(&choosing),
+            listed(&plural(&choosing)),
             others
         ),
     }
+}
+
+/// `locks and semaphores` of `lock, semaphore`; `isolated` is a word of the language.
+fn plural(words: &[&str]) -> Vec<String> {
+    let plural = |word: &&str| match *word {
+        "isolated" => "`isolated` sections".to_string(),
+        "sem" => "semaphores".to_string(),
+        word => format!("{word}s"),
+    };
+    words.iter().map(plural).collect()
 }
 
 /// The constructs that order strands by the schedule's choice rather than the program's: those of which

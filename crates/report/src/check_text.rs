@@ -5,13 +5,17 @@ use std::ops::Range;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Snippet};
 use deadheat_lang::Diagnostics;
 use deadheat_model::SourcePosition;
+use rustc_hash::FxHashMap;
 
-use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport};
+use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport, RaceReport};
 use crate::entries::sentence;
 use crate::style::{counted, grouped, identity, renderer};
 
 /// How many tasks of a deadlock are shown with their source; the rest are counted.
 const MAX_WAITING: usize = 50;
+
+/// How many further races with the same identity are told in a note.
+const MAX_OTHERS: usize = 3;
 
 /// A line of more bytes than this is shown in parts.
 const LONG_LINE: usize = 1000;
@@ -68,23 +72,10 @@ impl<'s> Renderer<'s> {
     /// What a check found, `most` races and errors in full, the guarantee at the end.
     pub fn check(&self, report: &CheckReport, most: usize) -> String {
         let mut text = String::new();
-        for race in report.races.iter().take(most) {
-            let more = match race.count {
-                1 => String::new(),
-                n if report.races_complete => format!(" ({} pairs of accesses)", grouped(n)),
-                n => format!(" (at least {} pairs of accesses)", grouped(n)),
-            };
-            let more = more + &identity(&race.fingerprint);
-            let mut group = self.race(&race.location, &race.first, &race.second, &more);
-            if let Some(parallel) = &race.parallel {
-                group = group.element(Level::NOTE.message(parallel.as_str()));
-            }
-            if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
-                let note = format!("when sections are entered by {}", shortened(order));
-                group = group.element(Level::NOTE.message(note));
-            }
-            let schedule = race.schedule.as_deref().unwrap_or_default();
-            self.add(&mut text, group.elements(schedule_note(schedule)));
+        let things = things(&report.races);
+        for races in things.iter().take(most) {
+            let group = self.one_thing(races, report.races_complete);
+            self.add(&mut text, group);
         }
         if let Some(error) = &report.error {
             let title = error.message.clone() + &identity(&error.fingerprint);
@@ -96,11 +87,11 @@ impl<'s> Renderer<'s> {
             self.add(&mut text, group);
         }
         self.explored(report, most, &mut text);
-        let hidden = report.races.len().saturating_sub(most) as u64;
+        let hidden: usize = things.iter().skip(most).map(Vec::len).sum();
         if hidden > 0 {
             text += &format!(
                 "{} not shown; --max-shown shows more, --json lists all\n",
-                counted(hidden, "more race")
+                counted(hidden as u64, "more race")
             );
         }
         if !report.races_complete {
@@ -108,6 +99,42 @@ impl<'s> Renderer<'s> {
                      of pairs are lower bounds\n";
         }
         text + &format!("{}: {}\n", self.path, report.guarantee)
+    }
+
+    /// Races with one identity: the first in full, the others in a note.
+    fn one_thing(&self, races: &[&RaceReport], complete: bool) -> Group<'_> {
+        let race = races[0];
+        let more = match race.count {
+            1 => String::new(),
+            n if complete => format!(" ({} pairs of accesses)", grouped(n)),
+            n => format!(" (at least {} pairs of accesses)", grouped(n)),
+        };
+        let more = more + &identity(&race.fingerprint);
+        let mut group = self.race(&race.location, &race.first, &race.second, &more);
+        if races.len() > 1 {
+            let others = races[1..].iter().take(MAX_OTHERS);
+            let others = others.map(|race| sentence(&race.location, &race.first, &race.second));
+            let mut others: Vec<String> = others.collect();
+            let hidden = races.len().saturating_sub(1 + MAX_OTHERS) as u64;
+            if hidden > 0 {
+                others.push(format!("{} in --json", counted(hidden, "more race")));
+            }
+            let note = format!("on the same lines, {}", others.join("; "));
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(parallel) = &race.parallel {
+            group = group.element(Level::NOTE.message(parallel.clone()));
+        }
+        if let Some(order) = race.order.as_ref().filter(|order| !order.is_empty()) {
+            let note = format!("when sections are entered by {}", shortened(order));
+            group = group.element(Level::NOTE.message(note));
+        }
+        let schedule = race.schedule.as_deref().unwrap_or_default();
+        group = group.elements(schedule_note(schedule));
+        match &race.remedy {
+            Some(remedy) => group.element(Level::HELP.message(remedy.clone())),
+            None => group,
+        }
     }
 
     /// What only other schedules show.
@@ -237,6 +264,20 @@ impl<'s> Renderer<'s> {
         *text += &self.renderer.render(&[group]);
         *text += "\n\n";
     }
+}
+
+/// Races by identity, in the order of the first of each: one thing to mend is shown once.
+fn things(races: &[RaceReport]) -> Vec<Vec<&RaceReport>> {
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut things: Vec<Vec<&RaceReport>> = Vec::new();
+    for race in races {
+        let place = *places.entry(&race.fingerprint).or_insert(things.len());
+        match things.get_mut(place) {
+            Some(thing) => thing.push(race),
+            None => things.push(vec![race]),
+        }
+    }
+    things
 }
 
 /// The level of a finding, by what it is called.

@@ -13,6 +13,7 @@ use crate::explain::ExplainReport;
 use crate::native::identity;
 use crate::native_text::{label, notes, title};
 use crate::predict::{PredictedRace, steps};
+use crate::remedy::remedy;
 use crate::sources::Sources;
 use crate::style::cut;
 
@@ -49,6 +50,7 @@ impl CheckReport {
                 kind: race.kind.clone(),
                 count: race.count,
                 notes: race.parallel.iter().cloned().chain(schedule).collect(),
+                remedy: race.remedy.clone(),
                 ..entry
             }
         });
@@ -155,6 +157,7 @@ impl CheckReport {
             count: 1,
             sides,
             notes: Vec::new(),
+            remedy: None,
             first: None,
             steps: Vec::new(),
             story: None,
@@ -248,6 +251,7 @@ fn pair_entry(
         count: pair.count,
         sides: vec![side(&pair.first, first), side(&pair.second, second)],
         notes: Vec::new(),
+        remedy: None,
         first: None,
         steps: witness.map_or_else(Vec::new, events),
         story: None,
@@ -328,6 +332,7 @@ fn native_entry(rule: Rule, race: &NativeRace, engine: &str, sources: &Sources) 
         sides: vec![side(&race.first), side(&race.second)],
         // Stacks are told by themselves.
         notes: about(race),
+        remedy: remedy(race),
         first: None,
         steps: Vec::new(),
         story: None,
@@ -335,7 +340,7 @@ fn native_entry(rule: Rule, race: &NativeRace, engine: &str, sources: &Sources) 
     }
 }
 
-/// What else is known: where the block came from, who created the threads, what would have ordered them.
+/// What else is known: where the block came from, who created the threads.
 fn about(race: &NativeRace) -> Vec<String> {
     let mut race = race.clone();
     race.first.stack.truncate(1);

@@ -146,6 +146,9 @@ pub struct Entry {
     /// More to know, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What would order the accesses or keep them apart, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// Whether it is among those to fix first, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<bool>,

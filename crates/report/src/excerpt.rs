@@ -102,6 +102,11 @@ pub fn span(text: &str, column: Option<u32>, variable: &str) -> Range<usize> {
     let at = column.max(indent).min(text.len());
     let rest = &text[at..];
     let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    if word == 0
+        && let Some(assigned) = assigned(text, at)
+    {
+        return assigned;
+    }
     // Not at a word (`*p = 1`, `(…)`): the rest of the line.
     let length = if word == 0 {
         rest.trim_end().len()
@@ -109,6 +114,33 @@ pub fn span(text: &str, column: Option<u32>, variable: &str) -> Range<usize> {
         word
     };
     at..at + length
+}
+
+/// What the operator at `at` assigns to, which is where compilers put the column of a write: `list->value` of
+/// `list->value = 3`.
+fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
+    let operator =
+        text[at..].trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+    let steps = ["++", "--"].iter().any(|step| text[at..].starts_with(step));
+    let assigns = operator.starts_with('=') && !operator.starts_with("==");
+    if !assigns && !steps {
+        return None;
+    }
+    let end = text[..at].trim_end().len();
+    let (mut start, mut depth) = (end, 0);
+    for (index, c) in text[..end].char_indices().rev() {
+        match c {
+            ']' | ')' => depth += 1,
+            '[' | '(' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            _ if c.is_alphanumeric() || matches!(c, '_' | '.' | ':') => {}
+            '>' if text[..index].ends_with('-') => {}
+            '-' if text[index..].starts_with("->") => {}
+            _ => break,
+        }
+        start = index;
+    }
+    (depth == 0 && start < end).then_some(start..end)
 }
 
 #[cfg(test)]
@@ -133,6 +165,22 @@ mod tests {
         assert_eq!(marked("a.c:99:1", "x"), None);
         assert_eq!(marked("b.c:1:1", "x"), None);
         assert_eq!(marked("7", "x"), None);
+        for (line, underlined) in [
+            ("  list->value = 3;", "list->value"),
+            ("  a[f(i, 2)].b += 1; c();", "a[f(i, 2)].b"),
+            ("  p->n++;", "p->n"),
+            ("  x = y == 2;", "== 2;"),
+            ("  ) = 2;", "= 2;"),
+            ("é.ü <<= 1", "é.ü"),
+        ] {
+            let operator = line.find(underlined).map_or(0, |at| at + underlined.len());
+            let column = match underlined.contains('=') {
+                true => line.find(underlined).unwrap(),
+                false => operator + line[operator..].find(|c| c != ' ').unwrap(),
+            };
+            let column = line[..column].chars().count() as u32 + 1;
+            assert_eq!(&line[span(line, Some(column), "heap block")], underlined);
+        }
         assert_eq!(span("", Some(3), "x"), 0..0);
         assert_eq!(span("ä", Some(9), ""), 0..2);
     }

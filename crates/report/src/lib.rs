@@ -33,6 +33,7 @@ mod openmp;
 mod page;
 mod parallel;
 mod predict;
+mod remedy;
 mod sarif;
 mod sources;
 mod spelling;

@@ -222,6 +222,7 @@ fn guarantee(survey: &Survey) -> String {
     let known = survey.in_baseline.unwrap_or(0);
     let races = survey.races.len() as u64 + known;
     let mut sentence = match (races, &survey.openmp) {
+        (0, _) if survey.full => format!("no race was written down in this run ({ran}{hidden})"),
         (0, Some(openmp)) => crate::openmp::guarantee(&format!("{ran}{hidden}"), openmp),
         (0, None) => format!("no race in this run ({ran}{hidden}){MAY_HAVE}"),
         (1, _) => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
@@ -235,6 +236,9 @@ fn guarantee(survey: &Survey) -> String {
         n if n == races => "; the baseline knows all of them".to_string(),
         n => format!("; the baseline knows {} of them", grouped(n)),
     };
+    if survey.full {
+        sentence += "; the disk of the directory for temporary files (TMPDIR) is full, so races may be missing";
+    }
     if survey.dropped > 0 {
         sentence += &format!(
             "; {} could not be tracked, so races may be missing",

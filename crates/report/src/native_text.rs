@@ -8,6 +8,7 @@ use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
 use crate::excerpt::{self, Mark};
 use crate::native::{RunReport, identity};
 use crate::openmp;
+use crate::remedy::remedy;
 use crate::sources::Sources;
 use crate::style::{self, counted, grouped, renderer};
 
@@ -39,6 +40,7 @@ impl<'s> Excerpts<'s> {
                 counted(hidden, "more race")
             );
         }
+        text += without_lines(new);
         text + &format!("deadheat: {}\n", report.guarantee)
     }
 
@@ -50,13 +52,16 @@ impl<'s> Excerpts<'s> {
     /// One race, by the name that such are called, with more to say of it.
     pub(crate) fn shown(&self, race: &NativeRace, called: &str, more: &[String]) -> String {
         let marks = self.marks(race);
-        let title = Level::ERROR
-            .with_name(Some(called))
-            .primary_title(title(race) + &style::identity(&identity(race, self.sources)));
+        let title = Level::ERROR.with_name(Some(called)).primary_title(
+            title(race) + &again(race) + &style::identity(&identity(race, self.sources)),
+        );
         let mut group = excerpt::shown(Group::with_title(title), &marks);
         let notes = notes(race, marks.len());
         for note in notes.iter().chain(more) {
             group = group.element(Level::NOTE.message(note.as_str()));
+        }
+        if let Some(remedy) = remedy(race) {
+            group = group.element(Level::HELP.message(remedy));
         }
         renderer().render(&[group]) + "\n\n"
     }
@@ -71,20 +76,17 @@ impl<'s> Excerpts<'s> {
     }
 }
 
+/// What is wrong, in a sentence.
 pub(crate) fn title(race: &NativeRace) -> String {
     let what = subject(race);
     let (first, second) = (&race.first, &race.second);
-    let again = match race.count {
-        1 => String::new(),
-        n => format!(" (seen {} times)", grouped(n)),
-    };
     let does = |access: &NativeAccess| match access.what.as_str() {
         "free" => "frees",
         _ => "writes",
     };
     let one = who(first);
     let other = openmp::the_other(first, second).unwrap_or_else(|| second.thread.clone());
-    let title = match (first.write, second.write) {
+    match (first.write, second.write) {
         (true, true) if does(first) == "writes" && does(second) == "writes" => {
             format!("{one} and {other} can write {what} at the same time")
         }
@@ -97,8 +99,15 @@ pub(crate) fn title(race: &NativeRace) -> String {
             "{one} can {} {what} while {other} reads it",
             does(first).trim_end_matches('s')
         ),
-    };
-    title + &again
+    }
+}
+
+/// How often a race was seen, if more than once.
+fn again(race: &NativeRace) -> String {
+    match race.count {
+        0 | 1 => String::new(),
+        n => format!(" (seen {} times)", grouped(n)),
+    }
 }
 
 /// Who made an access: a thread, or what it is to OpenMP.
@@ -117,7 +126,12 @@ fn subject(race: &NativeRace) -> String {
         ),
         Place::Thread => format!("the {}", race.variable),
         Place::Unknown => format!("the {}", race.variable),
-        Place::Global => format!("`{}`", race.variable),
+        Place::Global => match race.variable.split_once('+') {
+            Some((name, offset)) if offset.parse::<u64>().is_ok() => {
+                format!("byte {offset} of `{name}`")
+            }
+            _ => format!("`{}`", race.variable),
+        },
     }
 }
 
@@ -150,15 +164,7 @@ pub(crate) fn label(access: &NativeAccess) -> String {
 
 /// Stacks where they say more than the excerpt, threads and the block's origin.
 pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    for access in [&race.first, &race.second] {
-        let is_shown = marks > 0
-            && openmp::own_frames(&access.stack).len() <= 1
-            && access.site().is_some_and(|site| site.file.is_some());
-        if !is_shown {
-            notes.push(format!("{}{}", label(access), calls(&access.stack)));
-        }
-    }
+    let mut notes = stacks(race, marks);
     if let Place::Heap { thread, stack, .. } = &race.place {
         notes.push(format!(
             "the block was allocated by {thread}{}",
@@ -172,7 +178,6 @@ pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
             notes.push(openmp::task_in_full(task));
         }
     }
-    notes.extend(openmp::remedy(&race.first, &race.second));
     // OpenMP's threads are its own business.
     let threads = match race.first.tasks.is_empty() {
         true => race.creations.as_slice(),
@@ -195,6 +200,38 @@ pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
         notes.push(format!("in process {pid}"));
     }
     notes
+}
+
+/// How each access got where it is, unless the excerpt shows all that is known of it.
+fn stacks(race: &NativeRace, marks: usize) -> Vec<String> {
+    let (first, second) = (&race.first, &race.second);
+    let is_shown = |access: &&NativeAccess| {
+        marks > 0
+            && openmp::own_frames(&access.stack).len() <= 1
+            && access.site().is_some_and(|site| site.file.is_some())
+    };
+    let came = calls(&first.stack);
+    if marks > 0 && !is_shown(&first) && came == calls(&second.stack) {
+        return vec![format!("both accesses{came}")];
+    }
+    let told = [first, second]
+        .into_iter()
+        .filter(|access| !is_shown(access));
+    told.map(|access| format!("{}{}", label(access), calls(&access.stack)))
+        .collect()
+}
+
+/// What to do where no line of a race is known.
+pub(crate) fn without_lines(races: &[NativeRace]) -> &'static str {
+    let has_line = |access: &NativeAccess| access.site().is_some_and(|site| site.line.is_some());
+    let mut sides = races.iter().flat_map(|race| [&race.first, &race.second]);
+    match sides.all(has_line) {
+        true => "",
+        false => {
+            "no line is known of some accesses: build all of the program with `deadheat cc` or `deadheat c++`, and do not \
+             strip it\n"
+        }
+    }
 }
 
 /// A stack, innermost first: in the line if it is one call, else one a line.

@@ -56,7 +56,10 @@ pub fn task_in_full(found: &NativeTask) -> String {
 pub fn who_in_short(access: &NativeAccess) -> Option<String> {
     let task = access.tasks.first()?;
     Some(match task.kind.as_str() {
-        "explicit" => "the task".to_string(),
+        "explicit" => match own_frame(task).and_then(|frame| frame.line) {
+            Some(line) => format!("the task of line {line}"),
+            None => "the task".to_string(),
+        },
         "implicit" => format!("thread {}", task.number),
         "iterations" if task.iterations <= 1 => format!("iteration {}", task.number),
         "iterations" => format!("iterations from {}", task.number),
@@ -97,16 +100,19 @@ pub fn own_frames(stack: &[Rc<Frame>]) -> Vec<Rc<Frame>> {
 }
 
 fn place(task: &NativeTask) -> String {
-    let own = task
-        .stack
-        .iter()
-        .find(|frame| frame.line.is_some() && !frame.is_system());
-    own.or(task.stack.first())
+    own_frame(task)
+        .or(task.stack.first())
         .map_or_else(|| "?".to_string(), |frame| frame.location())
 }
 
-/// What would have ordered the two accesses, or kept them apart.
-pub fn remedy(first: &NativeAccess, second: &NativeAccess) -> Option<String> {
+/// The line of the program's own that the construct stands on.
+fn own_frame(task: &NativeTask) -> Option<&Rc<Frame>> {
+    let mut frames = task.stack.iter();
+    frames.find(|frame| frame.line.is_some() && !frame.is_system())
+}
+
+/// What would have ordered the two accesses to a variable, or kept them apart.
+pub fn remedy(variable: &str, first: &NativeAccess, second: &NativeAccess) -> Option<String> {
     let (a, b) = (first.tasks.first()?, second.tasks.first()?);
     let creator = |access: &NativeAccess| access.tasks.get(1).map(|task| task.id);
     let is = |task: &NativeTask, kind: &str| task.kind == kind;
@@ -119,7 +125,14 @@ pub fn remedy(first: &NativeAccess, second: &NativeAccess) -> Option<String> {
                 "both tasks have the same creator: `depend` clauses, or a `taskwait` between their creation, would order them"
             }
             true => {
-                "the tasks' `depend` clauses have no conflict: name what both use in both of them"
+                let what = match variable.contains(' ') {
+                    true => "what both use".to_string(),
+                    false => format!("`{}`", variable.split('+').next().unwrap_or_default()),
+                };
+                return Some(format!(
+                    "no `depend` clause makes one of the tasks wait for the other: name {what} in both, as `out` or `inout` \
+                     where it is written"
+                ));
             }
             false => {
                 "the tasks have different creators, so `depend` does not order them: a `taskgroup` around one, or a \

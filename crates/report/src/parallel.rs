@@ -1,10 +1,13 @@
-//! How the two strands of a race came to run side by side, in a sentence.
+//! How the two strands of a race came to run side by side, and what would have ordered them: a sentence each.
 //!
 //! What would have ordered them is said only where it is sure: of a strand and one that it started, and of two that
 //! one strand started. Cost: a pass over the execution, once.
 
 use deadheat_model::{Execution, Names, Op, Race, Site, Strand};
 use rustc_hash::FxHashMap;
+
+/// What helps where the order does not matter.
+const APART: &str = "or put both accesses into `isolated` or under one lock";
 
 /// Where each strand was started, and by whom.
 pub struct Starts<'e> {
@@ -39,8 +42,13 @@ impl<'e> Starts<'e> {
         }
     }
 
-    /// How the two strands of a race came to run side by side; nothing if nobody started them.
-    pub fn story(&self, race: &Race, name: &dyn Fn(Strand) -> String) -> Option<String> {
+    /// How the two strands of a race came to run side by side; nothing if nobody started them. And what would have ordered
+    /// them, where that is sure.
+    pub fn story(
+        &self,
+        race: &Race,
+        name: &dyn Fn(Strand) -> String,
+    ) -> (Option<String>, Option<String>) {
         let (a, b) = (race.first.strand, race.second.strand);
         let start = |strand| self.starts.get(&strand).copied();
         let place = |start: Start| self.names.site(start.site).into_owned();
@@ -51,15 +59,17 @@ impl<'e> Starts<'e> {
                     false => ((b, other), (a, one)),
                 };
                 let (parent, first, second) = (name(one.parent), name(first), name(second));
-                Some(format!(
-                    "{parent} starts {first} at {} and {second} at {}; if it waited for {first} in between, they would be ordered",
+                let story = format!(
+                    "{parent} starts {first} at {}, and {second} at {}",
                     place(one),
                     place(other)
-                ))
+                );
+                let remedy = format!("let {parent} wait for {first} before it starts {second}");
+                (Some(story), Some(format!("{remedy}, {APART}")))
             }
-            (Some(one), _) if one.parent == b => Some(self.child(a, one, name)),
-            (_, Some(other)) if other.parent == a => Some(self.child(b, other, name)),
-            (None, None) => None,
+            (Some(one), _) if one.parent == b => self.child(a, one, name),
+            (_, Some(other)) if other.parent == a => self.child(b, other, name),
+            (None, None) => (None, None),
             (one, other) => {
                 let sides = [(a, one), (b, other)].into_iter();
                 let sides = sides.filter_map(|(strand, start)| Some((strand, start?)));
@@ -71,17 +81,22 @@ impl<'e> Starts<'e> {
                         place(start)
                     )
                 });
-                Some(sides.collect::<Vec<String>>().join(", "))
+                (Some(sides.collect::<Vec<String>>().join(", ")), None)
             }
         }
     }
 
-    fn child(&self, child: Strand, start: Start, name: &dyn Fn(Strand) -> String) -> String {
+    fn child(
+        &self,
+        child: Strand,
+        start: Start,
+        name: &dyn Fn(Strand) -> String,
+    ) -> (Option<String>, Option<String>) {
         let (parent, child) = (name(start.parent), name(child));
-        format!(
-            "{parent} starts {child} at {} and goes on; if it waited for {child} first, they would be ordered",
-            self.names.site(start.site)
-        )
+        let place = self.names.site(start.site);
+        let story = format!("{parent} starts {child} at {place}, and goes on");
+        let remedy = format!("let {parent} wait for {child} before its own access");
+        (Some(story), Some(format!("{remedy}, {APART}")))
     }
 }
 
@@ -92,7 +107,7 @@ mod tests {
     use super::*;
 
     /// What is said of the writes of two strands, after these events; strand 0 is `S0`.
-    fn story(ops: &[(u32, Op)], first: u32, second: u32) -> Option<String> {
+    fn story(ops: &[(u32, Op)], first: u32, second: u32) -> (Option<String>, Option<String>) {
         let sites = (0..).map(Site).zip(ops);
         let events = sites.map(|(site, &(strand, op))| Event::new(Strand(strand), op, site));
         let mut execution = Execution {
@@ -118,20 +133,29 @@ mod tests {
     #[test]
     fn who_started_whom_is_told() {
         let siblings = [(0, Op::Async(Strand(1))), (0, Op::Future(Strand(2)))];
-        let said = "S0 starts S1 at a:0 and S2 at a:1; if it waited for S1 in between, they would be ordered";
-        assert_eq!(story(&siblings, 1, 2).as_deref(), Some(said));
-        assert_eq!(story(&siblings, 2, 1).as_deref(), Some(said));
-        let said =
-            "S0 starts S2 at a:1 and goes on; if it waited for S2 first, they would be ordered";
-        assert_eq!(story(&siblings, 0, 2).as_deref(), Some(said));
-        assert_eq!(story(&siblings, 2, 0).as_deref(), Some(said));
+        let said = |story: &str, remedy: &str| {
+            let remedy = format!("{remedy}, {APART}");
+            (Some(story.to_string()), Some(remedy))
+        };
+        let told = said(
+            "S0 starts S1 at a:0, and S2 at a:1",
+            "let S0 wait for S1 before it starts S2",
+        );
+        assert_eq!(story(&siblings, 1, 2), told);
+        assert_eq!(story(&siblings, 2, 1), told);
+        let told = said(
+            "S0 starts S2 at a:1, and goes on",
+            "let S0 wait for S2 before its own access",
+        );
+        assert_eq!(story(&siblings, 0, 2), told);
+        assert_eq!(story(&siblings, 2, 0), told);
         let cousins = [
             (0, Op::Fork(Strand(1))),
             (0, Op::Fork(Strand(2))),
             (1, Op::Fork(Strand(3))),
         ];
         let said = "S3 is started by S1 at a:2, S2 is started by S0 at a:1";
-        assert_eq!(story(&cousins, 3, 2).as_deref(), Some(said));
-        assert_eq!(story(&[], 1, 2), None);
+        assert_eq!(story(&cousins, 3, 2), (Some(said.to_string()), None));
+        assert_eq!(story(&[], 1, 2), (None, None));
     }
 }

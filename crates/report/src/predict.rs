@@ -1,15 +1,12 @@
 //! What `deadheat run --predict` says: the races of the run that happened, and those of others, each with a witness
 //! told in the lines of the source.
 
-use std::rc::Rc;
-
-use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
-use rustc_hash::FxHashMap;
+use deadheat_native::{Creation, NativeAccess, NativeRace, Place, Recorded, Survey};
 use serde::Serialize;
 
 use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
 use crate::native::{MAY_HAVE, RaceReport, RunReport};
-use crate::native_text::Excerpts;
+use crate::native_text::{Excerpts, without_lines};
 use crate::sources::{Sources, parts};
 use crate::style::{counted, cut, cut_front, length, padded};
 
@@ -78,14 +75,14 @@ impl PredictReport {
             .split_once(MAY_HAVE)
             .unwrap_or((&run.guarantee, ""));
         run.guarantee = before.to_string();
-        let more = match happened.races.len() {
-            0 => "race",
-            _ => "more race",
+        let (another, more) = match happened.races.len() {
+            0 => ("a race", "race"),
+            _ => ("another race", "more race"),
         };
         run.guarantee += &match (predicted.len() as u64, &predictors) {
             (_, Err(why)) => format!("; what other schedules do could not be predicted: {why}"),
             (0, Ok(_)) if complete => {
-                format!("; no other order of what its threads did has a {more}")
+                format!("; no other order of what its threads did has {another}")
             }
             (0, Ok(_)) => format!("; no {more} was found in other orders of what its threads did"),
             (count, Ok(_)) => format!(
@@ -154,14 +151,15 @@ pub(crate) fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
     (last.into_iter().map(|(_, step)| step).collect(), before)
 }
 
-/// A pair of accesses of a trace, as races of programs are told. `frames` knows the functions of places.
-pub fn native_race(pair: &PairReport, frames: &FxHashMap<String, Rc<[Rc<Frame>]>>) -> NativeRace {
+/// A pair of accesses of a recording, as races of programs are told.
+pub fn native_race(pair: &PairReport, recorded: &Recorded) -> NativeRace {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let access = |access: &AccessInTrace, kind: &str| NativeAccess {
         thread: access.thread.clone(),
         write: kind == "write",
         what: "access".to_string(),
-        stack: frames
+        stack: recorded
+            .frames
             .get(&access.loc)
             .map_or(Vec::new(), |frames| frames.to_vec()),
         ..NativeAccess::default()
@@ -175,8 +173,18 @@ pub fn native_race(pair: &PairReport, frames: &FxHashMap<String, Rc<[Rc<Frame>]>
         count: pair.count,
         first: access(&pair.first, first),
         second: access(&pair.second, second),
+        creations: creations(pair, recorded),
         ..NativeRace::default()
     }
+}
+
+/// Where the threads of a pair were created.
+fn creations(pair: &PairReport, recorded: &Recorded) -> Vec<Creation> {
+    let racing = [&pair.first.thread, &pair.second.thread];
+    let made = recorded.creations.iter();
+    made.filter(|creation| racing.contains(&&creation.thread))
+        .cloned()
+        .collect()
 }
 
 impl Excerpts<'_> {
@@ -204,6 +212,7 @@ impl Excerpts<'_> {
                 counted(hidden as u64, "more race")
             );
         }
+        text += without_lines(&happened.races);
         text + &format!("deadheat: {}\n", report.guarantee())
     }
 

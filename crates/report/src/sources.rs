@@ -4,6 +4,7 @@
 //! is not UTF-8 is shown with replacement characters. Memory: what was read, at most [`LARGEST_TOGETHER`].
 
 use std::cell::{Cell, RefCell};
+use std::path::Path;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -57,6 +58,24 @@ impl Sources {
     /// A line of a file, from 1.
     pub fn line(&self, path: &str, number: u32) -> Option<String> {
         self.file(path)?.line(number).map(str::to_string)
+    }
+
+    /// The files that were read and have been written to after `made` was, sorted.
+    pub fn newer_than(&self, made: &Path) -> Vec<String> {
+        let written = |path: &Path| {
+            std::fs::metadata(path)
+                .and_then(|file| file.modified())
+                .ok()
+        };
+        let Some(made) = written(made) else {
+            return Vec::new();
+        };
+        let files = self.files.borrow();
+        let read = files.iter().filter(|(_, file)| file.is_some());
+        let newer = read.filter(|(path, _)| written(Path::new(path)) > Some(made));
+        let mut newer: Vec<String> = newer.map(|(path, _)| path.clone()).collect();
+        newer.sort();
+        newer
     }
 
     fn read(&self, path: &str) -> Option<String> {

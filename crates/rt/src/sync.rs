@@ -420,6 +420,16 @@ pub fn hold_only(thread: &mut Thread, address: usize) {
         write: true,
     });
     thread.locks_changed();
+    note_only(thread, Record::Lock, address);
+}
+
+/// Records that a lock of OpenMP was taken, or given back.
+pub fn note_only(thread: &mut Thread, record: Record, address: usize) {
+    const EXCLUSIVE: u64 = 1;
+    const OPENMP: u64 = 2;
+    if recording::on() && !world().off() {
+        thread.note(record, address, recording::code(0, EXCLUSIVE | OPENMP));
+    }
 }
 
 /// A lock of OpenMP is given back.
@@ -427,6 +437,7 @@ pub fn unhold_only(thread: &mut Thread, address: usize) {
     if let Some(place) = thread.held.iter().rposition(|held| held.address == address) {
         thread.held.remove(place);
         thread.locks_changed();
+        note_only(thread, Record::Unlock, address);
     }
 }
 

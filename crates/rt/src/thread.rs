@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use deadheat_online::fasttrack::{Kind, Record};
 use deadheat_online::timeline::Timeline;
 
-use deadheat_order::Step;
+use deadheat_order::{Signal, Step};
 
 use crate::depot::ROOT as ROOT_CHAIN;
 use crate::histories::Room;
 use crate::memo::Memo;
+use crate::openmp::notes::Name;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
 use crate::origin::{Origin, Stack};
@@ -135,6 +136,10 @@ pub struct Thread {
     pub lowest: usize,
     /// Where its stack begins to be used.
     pub floor: usize,
+    /// The strand that a recording takes it to run.
+    pub told: Name,
+    /// The last signal of a strand that it has run and that has asked for the thread's number.
+    pub asked: Option<Signal>,
     pub next: *mut Thread,
     pub signals: crate::signals::Waiting,
     pub tape: Tape,
@@ -173,6 +178,8 @@ impl Thread {
             (&raw mut (*thread).is_worker).write(false);
             (&raw mut (*thread).floor).write(0);
             (&raw mut (*thread).lowest).write(usize::MAX);
+            (&raw mut (*thread).told).write(Name::thread(id));
+            (&raw mut (*thread).asked).write(None);
             (&raw mut (*thread).next).write(std::ptr::null_mut());
             (&raw mut (*thread).signals).write(Default::default());
             thread

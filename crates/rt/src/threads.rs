@@ -228,7 +228,7 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
     let (id, line) = world
         .threads
         .with(|inner| inner.add(Some(id), stack, &clock));
-    if recording::on() {
+    if recording::on() && !openmp::is_runtime(code) {
         creator.note(Record::Create, id as usize, recording::code(code, 0));
     }
     let thread = Thread::new(id, line, stack_size);
@@ -395,7 +395,7 @@ pub fn joined(entered: &Entered, handle: usize, id: u32, pc: usize) {
             Some(found) if found.id == id => inner.handles.remove(&handle),
             _ => None,
         });
-    if recording::on() {
+    if recording::on() && !openmp::is_runtime(pc) {
         entered
             .thread()
             .note(Record::Join, id as usize, recording::code(pc, 0));

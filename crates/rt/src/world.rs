@@ -104,13 +104,6 @@ impl World {
         };
         os::ask_for_barriers();
         let record = environment.get("DEADHEAT_MODE") == Some(b"record");
-        if record && is_openmp() {
-            os::write_all(
-                2,
-                b"deadheat: programs of OpenMP cannot be recorded yet: running unrecorded\n",
-            );
-            return false;
-        }
         let findings = Findings::new(environment.get("DEADHEAT_REPORT"));
         let limit = environment
             .number("DEADHEAT_TAPE_LIMIT")

@@ -112,7 +112,10 @@ impl Browser {
         let text = if key.chars().count() == 1 { key } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let typed = if kind == "keyDown" { text } else { "" };
-            let event = json!({"type": kind, "key": key, "text": typed});
+            // Only with its number does the key move to the next element.
+            let number = if key == "Tab" { 9 } else { 0 };
+            let event =
+                json!({"type": kind, "key": key, "text": typed, "windowsVirtualKeyCode": number});
             self.call("Input.dispatchKeyEvent", event);
         }
     }
@@ -121,7 +124,14 @@ impl Browser {
     #[allow(dead_code)]
     pub fn screenshot(&mut self, file: &Path) {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"}));
-        fs_write_base64(file, taken["data"].as_str().unwrap());
+        std::fs::write(file, base64(taken["data"].as_str().unwrap())).unwrap();
+    }
+
+    /// Prints the page; gives the bytes of the document.
+    #[allow(dead_code)]
+    pub fn print(&mut self) -> Vec<u8> {
+        let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
+        base64(printed["data"].as_str().unwrap())
     }
 
     fn call(&mut self, method: &str, parameters: Value) -> Value {
@@ -174,7 +184,7 @@ impl Drop for Browser {
 }
 
 #[allow(dead_code)]
-fn fs_write_base64(file: &Path, text: &str) {
+fn base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digit = |byte: u8| DIGITS.iter().position(|known| *known == byte).unwrap() as u32;
     let mut bytes = Vec::new();
@@ -183,5 +193,5 @@ fn fs_write_base64(file: &Path, text: &str) {
         let value = value << (6 * (4 - four.len()));
         bytes.extend_from_slice(&value.to_be_bytes()[1..four.len()]);
     }
-    std::fs::write(file, bytes).unwrap();
+    bytes
 }

@@ -17,6 +17,8 @@ const WORDS: usize = PAGE as usize / 64;
 
 /// No location yet.
 pub const NONE: u32 = 0;
+/// Accesses to it do not count.
+pub const UNCHECKED: u32 = u32::MAX;
 
 struct Page {
     /// One bit for each byte at which a location begins.

@@ -37,6 +37,7 @@ pub struct Lowering {
     /// Whether the program has fences at all.
     pub has_fences: bool,
     tokens: u64,
+    dependences: u64,
 }
 
 #[derive(Default)]
@@ -75,7 +76,7 @@ struct Fences {
     seen: Tokens,
 }
 
-type Ops = Vec<(Strand, Op)>;
+pub type Ops = Vec<(Strand, Op)>;
 
 impl Lowering {
     /// What lay in a piece of memory is no more.
@@ -108,7 +109,15 @@ impl Lowering {
         ops: &mut Ops,
     ) -> Result<(), N::Error> {
         if self.object(address).lock.is_none() {
-            let lock = Lock(names.number(Table::Locks, address, "")?);
+            // What has no address is a dependence of OpenMP.
+            let lock = Lock(match address >> 47 {
+                0 => names.number(Table::Locks, address, "")?,
+                _ => {
+                    self.dependences += 1;
+                    let name = format!("mutexinoutset {}", self.dependences);
+                    names.number(Table::Locks, 0, &name)?
+                }
+            });
             self.object(address).lock = Some(LockState {
                 lock,
                 writer: None,
@@ -118,10 +127,12 @@ impl Lowering {
         let Some(state) = &mut self.object(address).lock else {
             return Ok(());
         };
+        let mut loser = None;
         match state.writer {
             Some((owner, _)) if owner != strand => {
                 state.writer = None;
                 ops.push((owner, Op::Release(state.lock)));
+                loser = Some(owner);
             }
             _ => {}
         }
@@ -136,8 +147,18 @@ impl Lowering {
             state.readers.push(strand);
             ops.push((strand, Op::AcquireShared(state.lock)));
         }
+        if let Some(held) = loser.and_then(|loser| self.held.get_mut(&loser)) {
+            held.retain(|lock| *lock != address);
+        }
         self.held.entry(strand).or_default().push(address);
         Ok(())
+    }
+
+    /// Whether a strand holds a lock.
+    pub fn holds(&self, strand: Strand, address: u64) -> bool {
+        self.held
+            .get(&strand)
+            .is_some_and(|held| held.contains(&address))
     }
 
     /// A lock is given back.

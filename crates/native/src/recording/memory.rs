@@ -12,6 +12,7 @@ pub struct Memory {
     pieces: BTreeMap<u64, Piece>,
     blocks: u64,
     mappings: u64,
+    tasks: u64,
 }
 
 struct Piece {
@@ -32,6 +33,13 @@ impl Memory {
     pub fn map(&mut self, address: u64, size: u64) {
         self.mappings += 1;
         let name = format!("mapped memory {}", self.mappings);
+        self.put(address, size, name);
+    }
+
+    /// OpenMP's runtime hands out memory for a task.
+    pub fn hand_out(&mut self, address: u64, size: u64) {
+        self.tasks += 1;
+        let name = format!("data of task {}", self.tasks);
         self.put(address, size, name);
     }
 

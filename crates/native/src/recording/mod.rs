@@ -1,12 +1,13 @@
 //! What a program did, from the tapes that it left to a trace.
 //!
-//! Two passes over a tape: the first finds which pieces of memory are touched together ([`grain`]) and who there is; the second
+//! Two passes over a tape: the first finds which pieces of memory are touched together ([`grain`]) and who there is ([`contents`]); the second
 //! puts everything in order ([`order`]), gives it a name ([`memory`], [`places`]) and writes it down as operations
-//! of a trace ([`lowering`], [`locals`]).
+//! of a trace ([`lowering`], [`tasks`], [`locals`]).
 //!
 //! Guarantee: the trace is one that could have happened, and says of every access of recorded code which bytes it touched,
 //! and where in the source it stands. Cost: memory for the names, and what [`grain`] needs.
 
+mod contents;
 mod grain;
 mod locals;
 mod lowering;
@@ -14,6 +15,7 @@ mod memory;
 mod order;
 mod places;
 mod tape;
+mod tasks;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,14 +29,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::findings::Process;
+use crate::survey::Creation;
 use crate::symbols::{Frame, Symbols};
-use grain::{Grain, NONE};
+use contents::Contents;
+use grain::{Grain, NONE, UNCHECKED};
 use locals::Locals;
 use lowering::{Lowering, Naming, Operation, ordering};
 use memory::Memory;
 use order::{Order, Step};
 use places::Places;
-use tape::{Code, Record, Stamped, Tape, What};
+use tape::{Code, Stamped, Tape, What};
+use tasks::{Deed, Tasks};
 
 /// What a recording turned out to be.
 #[derive(Clone, Debug, Default)]
@@ -43,10 +48,14 @@ pub struct Recorded {
     pub events: u64,
     /// How many threads.
     pub threads: u64,
+    /// How many tasks of OpenMP.
+    pub tasks: u64,
     /// The recording was given up before the program's end, for want of room.
     pub full: bool,
     /// The calls at each place of the trace, innermost first: as far as they were inlined there.
     pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
+    /// Where each thread was created, and by whom, as far as that was seen.
+    pub creations: Vec<Creation>,
 }
 
 /// Why a recording could not become a trace.
@@ -97,26 +106,33 @@ pub fn write_trace(
             memory: Memory::default(),
         },
         grain: contents.grain,
+        acquired: contents.acquired,
+        has_tasks: contents.has_tasks,
         places: Places::default(),
         lowering,
         events: Vec::new(),
         ordered: OrderedWriter::new(&writer),
+        created: FxHashSet::default(),
         living: FxHashSet::default(),
         ended: FxHashSet::default(),
         locals: Locals::default(),
+        tasks: Tasks::default(),
         several: false,
         count: 0,
+        creations: Vec::new(),
         ops: Vec::new(),
         touched: Vec::new(),
     };
     let mut order = Order::new(&tape);
     while let Some((thread, step, calls)) = order.step() {
-        scribe.step(Strand(thread), step, calls)?;
+        scribe.step(thread, step, calls)?;
     }
     let recorded = Recorded {
         events: scribe.count,
         threads: contents.threads.len() as u64,
+        tasks: scribe.tasks.task_count,
         full: order.full,
+        creations: scribe.creations(&contents.threads),
         frames: std::mem::take(&mut scribe.places.frames),
     };
     scribe.flush()?;
@@ -126,66 +142,6 @@ pub fn write_trace(
         writer.finish()?;
     }
     Ok(recorded)
-}
-
-/// What the first pass finds.
-#[derive(Default)]
-struct Contents {
-    grain: Grain,
-    /// What the threads are called.
-    threads: Vec<String>,
-    has_fences: bool,
-}
-
-impl Contents {
-    fn of(tape: &Tape) -> Contents {
-        let mut contents = Contents::default();
-        for thread in tape.threads() {
-            contents.thread(thread);
-            for record in tape.records(thread) {
-                match record {
-                    Record::Access { address, code } => contents.grain.note(address, code.size),
-                    Record::Name(name) => contents.name(thread, &name),
-                    Record::Stamped(stamped) => contents.stamped(&stamped),
-                    _ => {}
-                }
-            }
-        }
-        contents.grain.seal();
-        contents
-    }
-
-    fn stamped(&mut self, stamped: &Stamped) {
-        match stamped.what {
-            What::Atomic => self.grain.note(stamped.address, atomic_size(stamped)),
-            What::Freed | What::Allocated | What::New => {
-                self.grain.note(stamped.address, stamped.size);
-            }
-            What::Create | What::Join => self.thread(stamped.address as u32),
-            What::Fence => self.has_fences = true,
-            _ => {}
-        }
-    }
-
-    /// There is such a thread.
-    fn thread(&mut self, thread: u32) {
-        // Numbers are given out one after the other: one that is far from all others is damage.
-        let most = self.threads.len() + (1 << 20);
-        for number in self.threads.len()..=(thread as usize).min(most) {
-            self.threads.push(thread_name(number as u32));
-        }
-    }
-
-    fn name(&mut self, thread: u32, name: &[u8]) {
-        let length = name
-            .iter()
-            .position(|byte| *byte == 0)
-            .unwrap_or(name.len());
-        let name = String::from_utf8_lossy(&name[..length]);
-        if let Some(known) = self.threads.get_mut(thread as usize).filter(|_| thread > 0) {
-            *known = format!("T{thread} ({name})");
-        }
-    }
 }
 
 fn thread_name(number: u32) -> String {
@@ -203,17 +159,23 @@ fn atomic_size(stamped: &Stamped) -> u64 {
 struct Scribe<'w> {
     names: Names<'w>,
     grain: Grain,
+    acquired: FxHashSet<u64>,
+    has_tasks: bool,
     places: Places,
     lowering: Lowering,
     /// What has not been handed over yet.
     events: Vec<Event>,
     ordered: OrderedWriter<'w>,
+    created: FxHashSet<Strand>,
     living: FxHashSet<Strand>,
     ended: FxHashSet<Strand>,
     locals: Locals,
+    tasks: Tasks,
     /// Whether there has been a second thread.
     several: bool,
     count: u64,
+    /// A thread, who created it, and where.
+    creations: Vec<(Strand, Strand, Site)>,
     ops: Vec<(Strand, Op)>,
     touched: Vec<Location>,
 }
@@ -244,22 +206,34 @@ impl Naming for Names<'_> {
 }
 
 impl Scribe<'_> {
-    fn step(&mut self, strand: Strand, step: Step, calls: &[u64]) -> Result<(), TraceError> {
-        if self.ended.contains(&strand) {
+    fn step(&mut self, thread: u32, step: Step, calls: &[u64]) -> Result<(), TraceError> {
+        if let Step::Stamped(Stamped {
+            what: What::Run,
+            address,
+            ..
+        }) = step
+        {
+            self.tasks.run(thread, address);
+            return Ok(());
+        }
+        let strand = self.tasks.running(thread);
+        let over = self.ended.contains(&strand) || self.tasks.is_over(strand);
+        if over && !step.is_about_memory() {
             return Ok(());
         }
         match step {
             Step::Access { address, code } => self.access(strand, address, code, calls),
             Step::Stack { address, size } => {
-                self.names
-                    .memory
-                    .stack(address, size, &thread_name(strand.0));
-                self.locals.stack(address, size, strand);
+                self.names.memory.stack(address, size, &thread_name(thread));
+                self.locals.stack(address, size, Strand(thread));
                 Ok(())
             }
             Step::Stamped(stamped) => {
                 self.ops.clear();
-                self.stamped(strand, &stamped)?;
+                match stamped.what {
+                    What::Task => self.task(strand, &stamped, calls)?,
+                    _ => self.stamped(strand, &stamped)?,
+                }
                 if stamped.what.acquires() {
                     let read = self.locals.read(strand);
                     self.ops.extend(read.map(|op| (strand, op)));
@@ -269,11 +243,30 @@ impl Scribe<'_> {
                 }
                 let site = self.site(stamped.pc, calls)?;
                 for (strand, op) in std::mem::take(&mut self.ops) {
+                    if let Op::Fork(child) = op {
+                        self.creations.push((child, strand, site));
+                    }
                     self.event(strand, op, site)?;
                 }
                 Ok(())
             }
         }
+    }
+
+    /// How the threads, which have these names, came to be.
+    fn creations(&self, threads: &[String]) -> Vec<Creation> {
+        let name = |strand: Strand| threads.get(strand.0 as usize).cloned();
+        let calls = self.places.calls();
+        let creations = self.creations.iter().map(|&(child, parent, site)| {
+            Some(Creation {
+                thread: name(child)?,
+                parent: name(parent)?,
+                stack: calls.get(&site).map_or(Vec::new(), |calls| calls.to_vec()),
+                // When a race is found, the whole run is over.
+                finished: false,
+            })
+        });
+        creations.flatten().collect()
     }
 
     fn site(&mut self, pc: u64, calls: &[u64]) -> Result<Site, TraceError> {
@@ -309,7 +302,9 @@ impl Scribe<'_> {
                     Err(error) => failure = Err(error),
                 }
             }
-            touched.push(Location(u64::from(number.wrapping_sub(1))));
+            if *number != UNCHECKED {
+                touched.push(Location(u64::from(number.wrapping_sub(1))));
+            }
         });
         failure
     }
@@ -332,7 +327,12 @@ impl Scribe<'_> {
             };
             self.event(strand, op, site)?;
         }
-        match self.locals.other(strand, address) {
+        // Tasks run on one another's stacks.
+        let other = match self.has_tasks {
+            false => self.locals.other(strand, address),
+            true => None,
+        };
+        match other {
             Some(owner) if code.write => {
                 let names = &mut self.names;
                 let letter = self.locals.write(owner, || {
@@ -352,7 +352,7 @@ impl Scribe<'_> {
         let (names, ops) = (&mut self.names, &mut self.ops);
         let other = Strand(address as u32);
         match stamped.what {
-            What::Full => {}
+            What::Full | What::Run | What::Task => {}
             What::Freed => {
                 if self.several {
                     self.touch(address, size)?;
@@ -367,15 +367,18 @@ impl Scribe<'_> {
                 self.renew(address, size);
                 self.names.memory.allocate(address, size);
             }
-            What::New => {
-                self.renew(address, size);
-                self.names.memory.map(address, size);
-            }
+            What::New => self.new_memory(stamped),
             What::Lock => {
                 let write = stamped.detail & 1 != 0;
                 self.lowering.lock(strand, address, write, names, ops)?;
             }
-            What::Unlock => self.lowering.unlock(strand, address, ops),
+            What::Unlock => {
+                // Who gets a lock of OpenMP may say so before the one who gives it back.
+                let late = stamped.detail & 2 != 0 && !self.lowering.holds(strand, address);
+                if !late {
+                    self.lowering.unlock(strand, address, ops);
+                }
+            }
             What::Take => self
                 .lowering
                 .semaphore(strand, address, false, names, ops)?,
@@ -386,8 +389,13 @@ impl Scribe<'_> {
                 self.lowering.barrier(strand, round, arrives, names, ops)?;
             }
             What::Acquire => self.lowering.acquire(strand, address, ops),
-            What::Release => self.lowering.release(strand, address, false, names, ops)?,
-            What::ReleaseMore => self.lowering.release(strand, address, true, names, ops)?,
+            What::Release | What::ReleaseMore => {
+                // What nobody acquires orders nothing.
+                if self.acquired.contains(&address) {
+                    let more = stamped.what == What::ReleaseMore;
+                    self.lowering.release(strand, address, more, names, ops)?;
+                }
+            }
             What::Atomic => {
                 self.touch(address, atomic_size(stamped))?;
                 let operation = match stamped.detail >> 4 & 3 {
@@ -406,6 +414,7 @@ impl Scribe<'_> {
             }
             What::Create => {
                 self.several = true;
+                self.created.insert(other);
                 ops.push((strand, Op::Fork(other)));
             }
             What::Join => {
@@ -420,6 +429,10 @@ impl Scribe<'_> {
                     self.several |= !self.living.is_empty();
                     let living = &self.living;
                     self.lowering.begin_unknown(strand, living, names, ops)?;
+                } else if !self.created.contains(&strand) {
+                    // One of OpenMP's own: what it does, it does as a task.
+                    self.ended.insert(strand);
+                    return Ok(());
                 }
                 self.living.insert(strand);
             }
@@ -431,6 +444,46 @@ impl Scribe<'_> {
             What::Destroy => self.lowering.forget(address, 1),
         }
         Ok(())
+    }
+
+    /// Puts what a strand of OpenMP does into `ops`.
+    fn task(&mut self, strand: Strand, stamped: &Stamped, calls: &[u64]) -> Result<(), TraceError> {
+        let Some(deed) = Deed::of(stamped.detail) else {
+            return Ok(());
+        };
+        self.several = true;
+        let number = stamped.address;
+        match deed {
+            Deed::Task | Deed::Member => {
+                self.site(stamped.pc, calls)?;
+                let place = self.places.name(stamped.pc);
+                let name = self.tasks.name(strand, deed, number, place);
+                let created = Strand(self.names.writer.name(Table::Strands, &name)? as u32);
+                self.tasks
+                    .create(strand, deed, number, created, &mut self.ops);
+            }
+            _ => {
+                if deed == Deed::End {
+                    self.lowering.end(strand, &mut self.ops);
+                }
+                self.tasks.act(strand, deed, number, &mut self.ops);
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory is as new, for one of several reasons.
+    fn new_memory(&mut self, stamped: &Stamped) {
+        let Stamped { address, size, .. } = *stamped;
+        self.renew(address, size);
+        match stamped.detail {
+            0 => self.names.memory.map(address, size),
+            2 => self.names.memory.hand_out(address, size),
+            3 => self
+                .grain
+                .each(address, size, |_, number| *number = UNCHECKED),
+            _ => {}
+        }
     }
 
     /// A piece of memory is something new.

@@ -20,6 +20,17 @@ pub enum Step {
     Stack { address: u64, size: u64 },
 }
 
+impl Step {
+    /// Whether it says what memory is, whoever says so.
+    pub fn is_about_memory(&self) -> bool {
+        match self {
+            Step::Access { .. } => false,
+            Step::Stack { .. } => true,
+            Step::Stamped(stamped) => matches!(stamped.what, What::Allocated | What::New),
+        }
+    }
+}
+
 /// See the [module](self).
 pub struct Order<'a> {
     threads: Vec<Thread<'a>>,

@@ -53,6 +53,19 @@ impl Places {
         self.named(writer, name)
     }
 
+    /// The calls at each place, innermost first.
+    pub fn calls(&self) -> FxHashMap<Site, Rc<[Rc<Frame>]>> {
+        let sites = self.sites.iter();
+        sites
+            .filter_map(|(name, &site)| Some((site, self.frames.get(name)?.clone())))
+            .collect()
+    }
+
+    /// What the place of code at a return address is called, if it was looked up.
+    pub fn name(&self, pc: u64) -> &str {
+        self.known.get(&pc).map_or("", |(_, name)| name)
+    }
+
     fn look_up(
         &mut self,
         symbols: &mut Symbols,

@@ -96,6 +96,8 @@ pub enum What {
     Begin,
     End,
     Destroy,
+    Run,
+    Task,
 }
 
 impl What {
@@ -121,6 +123,8 @@ impl What {
             26 => What::Begin,
             27 => What::End,
             28 => What::Destroy,
+            29 => What::Run,
+            30 => What::Task,
             _ => return None,
         })
     }

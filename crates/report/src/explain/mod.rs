@@ -268,7 +268,7 @@ impl ExplainReport {
         let mut sentence = match apparent {
             0 => "nothing races in this run as it was".to_string(),
             _ => format!(
-                "{} at {} of places; {} first: some schedule shows each of them before any other race, so \
+                "{} at {} of places; {} to fix first: some schedule shows each of them before any other race, so \
                  none is caused by another",
                 counted(self.apparent, "apparent race"),
                 counted(apparent as u64, "pair"),

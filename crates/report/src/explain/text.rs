@@ -39,10 +39,7 @@ impl ExplainReport {
             text.push('\n');
         }
         text += &self.general(most);
-        text + &format!(
-            "{path}: {}\nDependences: {}.\n",
-            self.guarantee, self.dependences
-        )
+        text + &format!("{path}: {}\nJudged {}.\n", self.guarantee, self.dependences)
     }
 
     fn first(&self, race: &ExplainedReport, sources: &Sources) -> String {
@@ -65,7 +62,9 @@ impl ExplainReport {
             text += &format!("     {least}{} times\n", race.pair.count);
         }
         text += match race.status {
-            "predicted" => "     Nothing races in this run; a checked reordering shows this one.\n",
+            "predicted" => {
+                "     Nothing races in this run; in another order, which has been checked, this one does.\n"
+            }
             "actual" => {
                 "     First: no race comes before it. What the two are part of ran at the same \
                  time.\n"

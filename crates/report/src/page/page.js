@@ -127,7 +127,7 @@
     return found ? found[0][1].trim() : null;
   };
 
-  /** What to underline: the variable if the line names it, else the word at the column. */
+  /** What to underline: the variable if the line names it, else what is assigned to or the word at the column. */
   function underline(text, column, variable) {
     const name = (variable || "").split(/[+[ ]/)[0].split("::").pop();
     let best = null;
@@ -139,6 +139,8 @@
     }
     const at = Math.max(column - 1, text.length - text.trimStart().length);
     const word = /^\w+/.exec(text.slice(at));
+    const assigned = /^([-+*/%&|^<>]*=(?!=)|\+\+|--)/.test(text.slice(at)) && /[\w.:>[\]-]+(?=\s*$)/.exec(text.slice(0, at));
+    if (assigned) return [assigned.index, assigned.index + assigned[0].length];
     return [at, word ? at + word[0].length : text.trimEnd().length];
   }
 
@@ -183,20 +185,24 @@
       return;
     }
     const { entry, chapter } = item;
-    const facts = [
-      entry.kind, entry.engine && `found by ${entry.engine}`, entry.count > 1 && `${entry.count.toLocaleString("en")} times`,
-      chapter.title, entry.fingerprint,
-    ].filter(Boolean).join(" · ");
-    detail.append(element("h2", {}, entry.message),
-      element("p", { class: "facts" }, element("span", { class: `tag ${entry.rule}` }, RULES[entry.rule]),
-        entry.first ? element("span", { class: "tag" }, "Fix first") : null, facts));
-    const panes = entry.sides.slice(0, 20).map((side, index) => pane(side, entry.variable, index % 2 ? "second" : "first"));
-    detail.append(element("div", { class: "panes" }, ...panes));
-    if (entry.notes) detail.append(element("ul", { class: "notes" }, ...entry.notes.map((note) => element("li", {}, note))));
+    detail.append(...head(item));
     if (entry.graph) detail.append(...graph(entry.graph));
     if (entry.story) detail.append(...story(entry.story, entry.rule));
     detail.append(element("h3", {}, "What this proves"), ...guarantees(chapter));
     redraw();
+  }
+  function head({ entry, chapter }) {
+    const facts = [
+      entry.kind, entry.engine && `found by ${entry.engine}`, entry.count > 1 && `${entry.count.toLocaleString("en")} times`,
+      chapter.title, entry.fingerprint,
+    ].filter(Boolean).join(" · ");
+    const panes = entry.sides.slice(0, 20).map((side, index) => pane(side, entry.variable, index % 2 ? "second" : "first"));
+    return [element("h2", {}, entry.message),
+      element("p", { class: "facts" }, element("span", { class: `tag ${entry.rule}` }, RULES[entry.rule]),
+        entry.first ? element("span", { class: "tag" }, "Fix first") : null, facts),
+      element("div", { class: "panes" }, ...panes),
+      entry.notes ? element("ul", { class: "notes" }, ...entry.notes.map((note) => element("li", {}, note))) : "",
+      entry.remedy ? element("p", { class: "remedy" }, element("b", {}, "What would help: "), entry.remedy) : ""];
   }
   const guarantees = (chapter) => chapter.guarantees.map((text) => element("p", { class: "guarantee" }, text));
 
@@ -371,11 +377,13 @@
       pen.font = "12px system-ui, sans-serif";
       pen.textBaseline = "middle";
       const each = (wide - LEFT - 8) / Math.max(1, to - from);
+      // Where lanes are thin, only the threads that matter now have their names.
+      const named = new Set([firstRacing, secondRacing, step].map((index) => events[index][0]));
       threads.forEach((name, thread) => {
         const y = HEAD + thread * lane + lane / 2;
         pen.fillStyle = line;
         pen.fillRect(LEFT, y, wide - LEFT - 8, 1);
-        if (busy) return;
+        if (busy && !named.has(thread)) return;
         pen.fillStyle = text;
         pen.fillText(name.length > 16 ? `${name.slice(0, 15)}…` : name, 8, y);
       });
@@ -392,10 +400,10 @@
         pen.globalAlpha = index > step ? 0.35 : 1;
         pen.fillStyle = racing ? first : is(writes, action) || is(reads, action) ? second
           : takes.test(word) || gives.test(word) ? lock : sync;
-        const named = each > 46 && lane >= LANE;
-        const low = is(reads, action) && !named;
+        const wordy = each > 46 && lane >= LANE;
+        const low = is(reads, action) && !wordy;
         pen.fillRect(x, HEAD + thread * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
-        if (named) {
+        if (wordy) {
           pen.fillStyle = colour("paper");
           pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + thread * lane + lane / 2);
         }
@@ -465,6 +473,22 @@
       `${plural(events.length, "event")} of ${plural(threads.length, "thread")}.${before} ← → step, space plays, + − zoom.`),
     player, element("div", { class: "timeline" }, canvas), now, table];
   }
+
+  // ---- On paper: the finding in view in full, then the others that pass the filters, in daylight colours ----
+  const PRINTED = 100;
+  let theme = null;
+  window.addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    setTheme("light");
+    const others = shown.filter((_, index) => index !== selected).slice(0, PRINTED);
+    const more = shown.length - 1 - others.length;
+    byId("others").append(...others.map((item) => element("section", {}, ...head(item))),
+      more > 0 ? element("p", {}, `${plural(more, "more finding")} not printed`) : "");
+  });
+  window.addEventListener("afterprint", () => {
+    byId("others").replaceChildren();
+    setTheme(theme);
+  });
 
   // ---- Keys ----
   document.addEventListener("keydown", (event) => {

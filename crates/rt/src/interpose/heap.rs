@@ -72,7 +72,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     if recording::on() {
         if let Some(entered) = entered {
             let thread = entered.thread();
-            thread.note_memory(Record::Allocated, block, size, pc);
+            thread.note_memory(Record::Allocated, block, size, recording::code(pc, 0));
         }
     } else if !world().off() {
         world()
@@ -90,11 +90,13 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     let header = world().blocks.header(block)?;
     world().blocks.note_freed(block, header);
     if recording::on() {
-        recording::memory(Record::Freed, block, header.size(), pc);
+        // What OpenMP's runtime does with its own blocks is its own business.
+        if !is_runtime(pc) {
+            recording::memory(Record::Freed, block, header.size(), pc);
+        }
     } else if let Some(entered) = enter() {
         let size = header.size();
         let unwatched = world().off() || entered.thread().ignore[1] > 0;
-        // What OpenMP's runtime does with its own blocks is its own business.
         if !unwatched && !is_runtime(pc) {
             let write = Kind {
                 write: true,

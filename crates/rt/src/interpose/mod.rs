@@ -9,6 +9,7 @@ pub mod locks;
 pub mod memory;
 pub mod ompt;
 pub mod openmp_entries;
+mod openmp_memory;
 pub mod process;
 pub mod real;
 pub mod reductions;

@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
+use crate::openmp::notes::{self, Name};
 use crate::openmp::strand::Strand;
 use crate::openmp::team::{self, Team};
 use crate::openmp::{self, Seen, with_strand};
+use crate::recording::{self, Record};
 use crate::sync;
 use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
@@ -116,6 +118,12 @@ unsafe fn team_of(data: Data) -> Option<Arc<Team>> {
     }
 }
 
+/// Who a thread's strand is to a recording.
+fn strand_name(thread: &Thread) -> Option<Name> {
+    // SAFETY: the strand that the thread runs.
+    unsafe { thread.strand.as_ref() }.map(|strand| strand.name)
+}
+
 /// The running thread goes on with another strand.
 fn run(thread: &mut Thread, next: *mut Strand) {
     // SAFETY: strands that nobody else runs.
@@ -123,17 +131,34 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         if thread.strand == next {
             return;
         }
+        let mut locks = !thread.held.is_empty();
+        if let Some(next) = next.as_mut()
+            && next.undeferred
+            && !next.is_told
+            && !recording::on()
+        {
+            // Its creator keeps its locks meanwhile.
+            next.held.extend(&thread.held);
+        }
         if let Some(old) = thread.strand.as_mut() {
             old.held = std::mem::take(&mut thread.held);
         }
         thread.strand = next;
         if let Some(next) = next.as_mut() {
+            locks |= !next.held.is_empty();
             thread.held = std::mem::take(&mut next.held);
             next.ran_by(thread.id);
             thread.follow(next);
+            if !std::mem::replace(&mut next.is_told, true) {
+                for held in thread.held.clone() {
+                    sync::note_only(thread, Record::Lock, held.address);
+                }
+            }
+        }
+        if locks {
+            thread.locks_changed();
         }
     }
-    thread.locks_changed();
 }
 
 extern "C" fn thread_begin(kind: c_int, _data: Data) {
@@ -161,9 +186,11 @@ unsafe extern "C" fn parallel_begin(
     let thread = entered.thread();
     let stack = thread.stack_at(code);
     let outermost = team::enter_region();
-    world().alone.store(false, Ordering::Relaxed);
+    if world().alone.swap(false, Ordering::Relaxed) && recording::on() {
+        recording::first_create(thread);
+    }
     let begun = with_strand(thread, |strand| {
-        strand.region = Team::begin(strand, stack, outermost);
+        strand.region = Team::begin(strand, (code, stack), outermost);
         strand.region.as_ref().map(Arc::as_ptr)
     });
     if let Some(Some(begun)) = begun {
@@ -182,7 +209,8 @@ unsafe extern "C" fn parallel_end(_region: Data, _task: Data, _flags: c_int, _co
             begun.end(strand);
         }
     });
-    if team::leave_region() {
+    // What comes after may be told in another order, to those who predict.
+    if team::leave_region() && !recording::on() {
         world().alone.store(true, Ordering::Relaxed);
     }
     thread.refresh();
@@ -273,7 +301,8 @@ unsafe extern "C" fn task_create(
     }
     thread.note_stack(stack_pointer());
     super::openmp_entries::renew_copy(new as usize);
-    let stack = thread.stack_at(super::openmp_entries::caller(thread.strand, code));
+    let code = super::openmp_entries::caller(thread.strand, code);
+    let stack = thread.stack_at(code);
     let undeferred = super::openmp_entries::is_undeferred(thread.strand);
     if flags & TASKWAIT != 0 {
         // Told of as a task; what it waits for follows.
@@ -283,6 +312,9 @@ unsafe extern "C" fn task_create(
         strand.create(stack, undeferred || strand.is_final, flags & FINAL != 0)
     });
     if let Some(Some(mut created)) = created {
+        if let Some(creator) = strand_name(thread) {
+            notes::task(creator, created.name, code);
+        }
         super::openmp_entries::with_dependences(|named| {
             with_strand(thread, |strand| strand.depend(&mut created, named));
         });
@@ -316,13 +348,17 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                     before.fulfilled_by(signal);
                 }
                 if status == LATE_FULFILL {
-                    before.end();
+                    if !before.is_part() {
+                        before.end();
+                    }
                     free(prior);
                 }
             }
             COMPLETE | CANCEL | DETACH => {
+                thread.note_asked();
+                let part = before.end_part();
                 // A detached task ends with its event.
-                if status != DETACH || before.undeferred {
+                if !part && (status != DETACH || before.undeferred) {
                     before.end();
                 }
                 let (undeferred, limit) = (before.undeferred, before.limit);
@@ -330,12 +366,14 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                 if status != DETACH {
                     free(prior);
                 }
-                if undeferred {
+                thread.follow_asked();
+                if undeferred && !part {
                     with_strand(thread, Strand::wait_innermost);
                 }
                 thread.forget_stack(limit);
             }
             _ => {
+                thread.note_asked();
                 before.frame = frame_of(prior);
                 let limit = stack_limit(before, stack_pointer);
                 thread.forget_stack(limit);
@@ -344,6 +382,7 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                     after.limit = limit;
                 }
                 run(thread, after);
+                thread.follow_asked();
                 with_strand(thread, Strand::follow);
             }
         }
@@ -456,16 +495,19 @@ unsafe extern "C" fn mutex_acquired(kind: c_int, lock: usize, _code: usize) {
 }
 
 unsafe extern "C" fn mutex_released(kind: c_int, lock: usize, _code: usize) {
-    let Some(entered) = enter() else { return };
-    match kind {
-        ORDERED => drop(with_strand(entered.thread(), |strand| {
-            strand.end_ordered(lock)
-        })),
-        _ => sync::unhold_only(entered.thread(), lock),
+    // Told when the next `ordered` block may have begun already: `__kmpc_end_ordered` comes in time.
+    if kind != ORDERED
+        && let Some(entered) = enter()
+    {
+        sync::unhold_only(entered.thread(), lock);
     }
 }
 
-unsafe extern "C" fn flush(_thread: Data, _code: usize) {
+unsafe extern "C" fn flush(_thread: Data, code: usize) {
+    const ACQUIRE_RELEASE: u64 = 4;
+    if recording::on() {
+        return recording::synchronise(Record::Fence, 0, code, ACQUIRE_RELEASE);
+    }
     if let Some(entered) = enter() {
         entered.thread().fence(true, true);
     }

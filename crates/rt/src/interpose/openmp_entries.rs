@@ -1,8 +1,8 @@
 //! Functions of OpenMP's runtime that compiled code calls and that its tool interface does not tell enough of.
 //!
 //! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
-//! runtime hands out again and again without freeing it; iterations that wait for each other; and who asks for the
-//! number of its thread. Reductions have a file of their own.
+//! runtime hands out again and again without freeing it; iterations that wait for each other; the end of an `ordered`
+//! block before the next one begins; and who asks for the number of its thread. Reductions have a file of their own.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::renew;
+use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
 use crate::thread::{enter, local};
@@ -191,11 +192,42 @@ unsafe extern "C" fn taskwait_deps(
     no_wait: i32,
 ) {
     // SAFETY: the program's own call.
-    taskwait(n, list, || unsafe {
+    let wait = || unsafe {
         real!(__kmpc_omp_taskwait_deps_51: fn(Location, i32, i32, List, i32, List, i32))(
             l, t, n, list, m, other, no_wait,
         )
+    };
+    match no_wait {
+        0 => taskwait(n, list, wait),
+        _ => empty_task(n, list, wait),
+    }
+}
+
+/// A `taskwait` that need not wait: a task that does nothing, by which others can be ordered. The runtime waits all the
+/// same.
+fn empty_task(count: i32, list: List, wait: impl FnOnce()) {
+    let named = Named {
+        count,
+        list,
+        next: 0,
+    };
+    let task = enter().and_then(|entered| {
+        let thread = entered.thread();
+        let stack = thread.stack_at(0);
+        with_strand(thread, |strand| {
+            let mut task = strand.create(stack, false, false)?;
+            notes::task(strand.name, task.name, 0);
+            strand.depend(&mut task, named);
+            Some(task)
+        })?
     });
+    wait();
+    if let Some(mut task) = task
+        && let Some(_entered) = enter()
+    {
+        task.follow();
+        task.end();
+    }
 }
 
 /// A task as compiled code knows it.
@@ -396,6 +428,14 @@ unsafe extern "C" fn taskloop_5(
     }
 }
 
+unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), Strand::end_ordered);
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_end_ordered: fn(Location, i32))(location, thread) }
+}
+
 unsafe extern "C" fn doacross_init(
     location: Location,
     thread: i32,
@@ -445,7 +485,15 @@ unsafe extern "C" fn doacross_wait(location: Location, thread: i32, iteration: *
 
 unsafe extern "C" fn get_thread_num() -> c_int {
     if let Some(entered) = enter() {
-        with_strand(entered.thread(), |strand| strand.ask());
+        let thread = entered.thread();
+        let asked = with_strand(thread, |strand| {
+            let asked = strand.has_asked();
+            strand.ask();
+            asked
+        });
+        if asked == Some(false) {
+            thread.follow_asked();
+        }
     }
     // SAFETY: the program's own call.
     unsafe { real!(omp_get_thread_num: fn() -> c_int)() }
@@ -460,6 +508,7 @@ export! {
     "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
     "__kmpc_taskloop" noted => taskloop;
     "__kmpc_taskloop_5" noted => taskloop_5;
+    "__kmpc_end_ordered" plain => end_ordered;
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;
     "__kmpc_doacross_wait" plain => doacross_wait;

@@ -210,7 +210,7 @@ fn find_stack() {
     let (from, to) = entered.thread().stack;
     if from != 0 && recording::on() {
         let thread = entered.thread();
-        thread.note_memory(Record::New, from, to - from, 0);
+        thread.note_memory(Record::New, from, to - from, recording::code(0, 0));
         recording::stack(thread);
     } else if from != 0 {
         world().shadow.clear(from, to & !7);

@@ -15,8 +15,10 @@ use std::sync::Arc;
 use deadheat_order::{Full, Knowledge, Past, Signal, Task};
 use rustc_hash::FxHashMap;
 
+use super::notes::{self, Name};
 use super::strand::Shared;
 use super::tasks;
+use crate::recording;
 
 /// How a task names an address; numbers are those of the runtime's entry points.
 pub const IN: u32 = 1;
@@ -65,6 +67,18 @@ impl Set {
 pub struct Predecessors(Vec<Arc<Shared<Set>>>);
 
 impl Predecessors {
+    /// Records that a strand has waited for them.
+    pub fn note(&self, strand: Name) {
+        if recording::on() {
+            for set in &self.0 {
+                let members = set.with(|set| set.members.clone());
+                members
+                    .iter()
+                    .for_each(|member| notes::join(strand, &member.signals()));
+            }
+        }
+    }
+
     /// A task has waited for them.
     pub fn join(self, task: &mut Task) -> Result<(), Full> {
         let structure = &tasks().structure;

@@ -5,7 +5,9 @@
 //! what is known of these is forgotten. How far down that reaches is noted when the shadow comes to know an address of
 //! the running thread's stack, and when a task is created, which may tell others where its creator's variables are.
 
+use super::notes::{self, Memory};
 use crate::histories::UNCHECKED;
+use crate::recording;
 use crate::thread::Thread;
 use crate::world::world;
 use std::sync::atomic::Ordering;
@@ -37,7 +39,10 @@ impl Thread {
         let end = pointer & !7;
         if (self.stack.0..self.stack.1).contains(&end) && self.lowest < end {
             let from = self.lowest.saturating_sub(RED_ZONE).max(self.stack.0) & !7;
-            world().shadow.clear(from, end);
+            match recording::on() {
+                true => notes::memory(from, end - from, Memory::Stack),
+                false => world().shadow.clear(from, end),
+            }
             self.lowest = end;
         }
     }
@@ -45,15 +50,22 @@ impl Thread {
 
 /// Memory is handed out that was something else before.
 pub fn renew(address: usize, size: usize) {
-    if address != 0 && size != 0 {
-        world()
+    if address == 0 || size == 0 {
+        return;
+    }
+    match recording::on() {
+        true => notes::memory(address, size, Memory::Runtime),
+        false => world()
             .shadow
-            .clear(address & !7, (address + size).next_multiple_of(8));
+            .clear(address & !7, (address + size).next_multiple_of(8)),
     }
 }
 
 /// Each thread has its own memory here, whatever task it runs.
 pub fn leave_unchecked(address: usize, size: usize) {
+    if recording::on() {
+        return notes::memory(address, size, Memory::Unchecked);
+    }
     for word in (address & !7..address + size).step_by(8) {
         let cell = world().shadow.cell(word);
         world().shadow.note(cell);

@@ -22,11 +22,13 @@ pub mod dependences;
 pub mod descriptions;
 pub mod memory;
 pub mod messages;
+pub mod notes;
 pub mod order;
 pub mod settled;
 pub mod strand;
 pub mod team;
 mod thread;
+mod undeferred;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -187,6 +189,7 @@ pub fn unknown_thread_begins(thread: *mut Thread, id: u32, others: &[Signal]) {
     if world().tasks.is_some()
         && let Some(mut strand) = strand::Strand::root()
     {
+        strand.name = notes::Name::thread(id);
         strand.join(others);
         strand.ran_by(id);
         let step = strand.step();

@@ -6,18 +6,22 @@
 //! is left open and the children are joined one by one.
 
 use std::cell::UnsafeCell;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use deadheat_order::{FinishPast, Signal, Step, Task};
+use rustc_hash::FxBuildHasher;
 
 use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
 use super::descriptions::Kind;
 use super::memory::Frame;
 use super::messages::Messages;
+use super::notes::{self, Deed, Name};
 use super::team::Team;
 use super::{Seen, tasks};
 use crate::origin::Stack;
 use crate::os::Spin;
+use crate::recording;
 use crate::thread::Held;
 
 /// Something that a few threads touch in turn.
@@ -74,7 +78,7 @@ pub enum Enclosure {
 }
 
 #[derive(Debug)]
-enum Scope {
+pub(super) enum Scope {
     Wait(Arc<Shared<Children>>),
     Group(Arc<Shared<FinishPast>>),
 }
@@ -83,20 +87,26 @@ enum Scope {
 #[derive(Debug)]
 pub struct Strand {
     pub order: Task,
+    /// Who it is to a recording, and whether that has been told of the locks with which it begins.
+    pub name: Name,
+    pub is_told: bool,
     /// Its number among the descriptions; another while it runs iterations.
     pub description: u32,
-    scopes: Vec<Scope>,
+    pub(super) scopes: Vec<Scope>,
     /// The children it is one of.
-    among: Option<Arc<Shared<Children>>>,
+    pub(super) among: Option<Arc<Shared<Children>>>,
     enclosure: Enclosure,
-    completion: Arc<Completion>,
+    pub(super) completion: Arc<Completion>,
     /// The tasks it depends on, or that it waits for by their dependences.
     after: Predecessors,
     dependences: Option<Box<Dependences>>,
     /// Some of its descendants have been waited for by nobody yet, though it has waited.
-    leaks: bool,
+    pub(super) leaks: bool,
     /// It runs when it is created, and its creator waits for it.
     pub undeferred: bool,
+    /// Its creator, as long as its steps are the creator's, and where it was created.
+    pub(super) part_of: *mut Strand,
+    pub(super) stack: Stack,
     /// Its tasks are undeferred, too.
     pub is_final: bool,
     /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
@@ -108,6 +118,8 @@ pub struct Strand {
     /// A piece begins or ends, and nothing it or its children know of is under way: to its thread's stack the next
     /// piece comes after, though not to anything else.
     pub stack_is_free: bool,
+    /// What orders the `ordered` block that it is in, or was in last.
+    pub ordered: usize,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
@@ -120,22 +132,36 @@ pub struct Strand {
     pub held: Vec<Held>,
     pub messages: Messages,
     /// What the undeferred task excludes that is created next.
-    excluding: Vec<Held>,
+    pub(super) excluding: Vec<Held>,
 }
 
-/// Tasks that exclude each other by their dependences do so as if by a lock.
-fn excluding(dependences: impl Iterator<Item = (usize, u32)>) -> impl Iterator<Item = Held> {
+/// Children of one task that exclude each other by their dependences do so as if by a lock, which has no address: it is
+/// told from others by a hash, above all addresses.
+fn excluding(
+    creator: u32,
+    dependences: impl Iterator<Item = (usize, u32)>,
+) -> impl Iterator<Item = Held> {
+    const NO_ADDRESS: usize = 1 << 47;
     let excluding = dependences.filter(|named| named.1 == MUTEXINOUTSET);
-    excluding.map(|(address, _)| Held {
-        address,
+    excluding.map(move |(address, _)| Held {
+        address: NO_ADDRESS | (FxBuildHasher.hash_one((creator, address)) as usize % NO_ADDRESS),
         write: true,
     })
 }
 
 impl Strand {
     pub fn new(order: Task, description: u32, enclosure: Enclosure) -> Strand {
-        let strand = Strand {
+        let strand = Strand::at(order, description, enclosure);
+        strand.note_step();
+        strand
+    }
+
+    /// In a step that is known.
+    pub(super) fn at(order: Task, description: u32, enclosure: Enclosure) -> Strand {
+        Strand {
             order,
+            name: Name::strand(order.step()),
+            is_told: false,
             description,
             scopes: Vec::new(),
             among: None,
@@ -145,11 +171,14 @@ impl Strand {
             dependences: None,
             leaks: false,
             undeferred: false,
+            part_of: std::ptr::null_mut(),
+            stack: Stack::default(),
             is_final: false,
             joinable: false,
             region: None,
             piece: (Step::NONE, 0),
             stack_is_free: false,
+            ordered: 0,
             member: None,
             frame: std::ptr::null(),
             home: std::ptr::null(),
@@ -158,9 +187,7 @@ impl Strand {
             held: Vec::new(),
             messages: Messages::default(),
             excluding: Vec::new(),
-        };
-        strand.note_step();
-        strand
+        }
     }
 
     /// The program's first strand.
@@ -169,11 +196,9 @@ impl Strand {
         let description = tasks()
             .descriptions
             .add(Kind::Thread, 0, Stack::default(), 0, 0);
-        Some(Box::new(Strand::new(
-            order,
-            description,
-            Enclosure::Nothing,
-        )))
+        let mut strand = Strand::new(order, description, Enclosure::Nothing);
+        strand.is_told = true;
+        Some(Box::new(strand))
     }
 
     /// A thread that this strand creates.
@@ -184,11 +209,10 @@ impl Strand {
             tasks()
                 .descriptions
                 .add(Kind::Thread, self.description, stack, u64::from(thread), 0);
-        Some(Box::new(Strand::new(
-            order,
-            description,
-            Enclosure::Nothing,
-        )))
+        let mut strand = Strand::new(order, description, Enclosure::Nothing);
+        strand.name = Name::thread(thread);
+        strand.is_told = true;
+        Some(Box::new(strand))
     }
 
     #[inline]
@@ -225,6 +249,10 @@ impl Strand {
         undeferred: bool,
         is_final: bool,
     ) -> Option<Box<Strand>> {
+        if undeferred && !recording::on() {
+            return Some(Box::new(self.part(stack, is_final)));
+        }
+        self.part_ways();
         let structure = &tasks().structure;
         if undeferred || !matches!(self.scopes.last(), Some(Scope::Wait(_))) {
             tasks().or_drop(structure.begin_finish(&mut self.order))?;
@@ -257,7 +285,17 @@ impl Strand {
         Some(Box::new(child))
     }
 
-    fn set_joinable(&mut self) {
+    /// Something was not waited for that its children have created.
+    pub(super) fn leak(&mut self) {
+        match self.scopes.last() {
+            // What was not waited for here is not waited for there either.
+            Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
+            Some(Scope::Group(_)) => (),
+            None => self.leaks = true,
+        }
+    }
+
+    pub(super) fn set_joinable(&mut self) {
         self.joinable = true;
         tasks().descriptions.get(self.description).set_joinable();
     }
@@ -275,7 +313,7 @@ impl Strand {
     ///
     /// An undeferred task's dependences come as such, just before it: those that exclude are its own.
     pub fn begin_taskwait(&mut self, dependences: impl Iterator<Item = (usize, u32)> + Clone) {
-        self.excluding = excluding(dependences.clone()).collect();
+        self.excluding = excluding(self.description, dependences.clone()).collect();
         let among = self.dependences.get_or_insert_default();
         among.add(None, dependences, &mut self.after);
     }
@@ -303,7 +341,9 @@ impl Strand {
             .descriptions
             .depend(child.description, dependences.clone());
         child.set_joinable();
-        child.held.extend(excluding(dependences.clone()));
+        child
+            .held
+            .extend(excluding(self.description, dependences.clone()));
         let among = self.dependences.get_or_insert_default();
         among.add(Some(&child.completion), dependences, &mut child.after);
     }
@@ -312,6 +352,7 @@ impl Strand {
     pub fn follow(&mut self) {
         let after = std::mem::take(&mut self.after);
         self.piece = (Step::NONE, 0);
+        after.note(self.name);
         tasks().or_drop(after.join(&mut self.order));
     }
 
@@ -320,7 +361,9 @@ impl Strand {
         let structure = &tasks().structure;
         let events = self.completion.signals();
         tasks().or_drop(structure.join_all(&mut self.order, &events));
+        notes::join(self.name, &events);
         let signal = structure.end(&self.order, None);
+        notes::signal(self.name, Deed::End, &signal);
         self.completion.end(signal);
         match &self.enclosure {
             Enclosure::Nothing => (),
@@ -352,6 +395,7 @@ impl Strand {
             if let Scope::Wait(children) = scope {
                 let ended = children.with(|children| std::mem::take(&mut children.ended));
                 tasks().or_drop(structure.join_all(&mut self.order, &ended));
+                notes::join(self.name, &ended);
             }
         }
         self.dependences = None;
@@ -372,15 +416,11 @@ impl Strand {
             past,
             escaped,
         } = children.with(std::mem::take);
+        notes::join(self.name, &ended);
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
-            match self.scopes.last() {
-                // What was not waited for here is not waited for there either.
-                Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
-                Some(Scope::Group(_)) => (),
-                None => self.leaks = true,
-            }
+            self.leak();
         } else {
             tasks().or_drop(structure.end_finish(&mut self.order, past));
         }
@@ -395,8 +435,10 @@ impl Strand {
 
     /// `taskgroup` begins.
     pub fn begin_group(&mut self) {
+        self.part_ways();
         if let Some(past) = tasks().or_drop(tasks().structure.begin_finish(&mut self.order)) {
             self.scopes.push(Scope::Group(Arc::new(Shared::new(past))));
+            notes::tell(self.name, Deed::BeginGroup, 0);
         }
         self.note_step();
     }
@@ -407,6 +449,7 @@ impl Strand {
         if !self.is_in_group() {
             return;
         }
+        notes::tell(self.name, Deed::EndGroup, 0);
         while let Some(scope) = self.scopes.pop() {
             match scope {
                 Scope::Wait(children) => {
@@ -427,6 +470,9 @@ impl Strand {
     pub fn signal(&mut self) -> Option<Signal> {
         let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
         self.note_step();
+        if let Some(signal) = &signal {
+            notes::signal(self.name, Deed::Set, signal);
+        }
         signal
     }
 
@@ -434,6 +480,7 @@ impl Strand {
     pub fn join(&mut self, signals: &[Signal]) {
         self.piece = (Step::NONE, 0);
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
+        notes::join(self.name, signals);
     }
 
     /// Whether it has children that it has not waited for.
@@ -444,6 +491,7 @@ impl Strand {
     /// It goes on elsewhere in the tree, where everything it had begun has been waited for.
     pub fn go_on(&mut self, order: Task) {
         self.order = order;
+        self.name = Name::strand(order.step());
         self.scopes.clear();
         self.leaks = false;
         self.dependences = None;

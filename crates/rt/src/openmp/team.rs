@@ -17,9 +17,11 @@ use deadheat_order::{FinishPast, Signal, Task};
 use rustc_hash::FxHashMap;
 
 use super::descriptions::Kind;
+use super::notes::{self, Deed, Name};
 use super::strand::{Aside, Enclosure, Shared, Strand};
 use super::{Seen, tasks};
 use crate::origin::Stack;
+use crate::recording;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub struct Team {
 
 #[derive(Debug)]
 struct Inner {
+    /// Who has met the region, in which code, and who the members are in its present phase: for recordings.
+    met_by: Name,
+    code: usize,
+    members: Vec<Name>,
     /// Inside the region, and inside its present phase.
     order: Task,
     phase: u32,
@@ -44,11 +50,33 @@ struct Inner {
     posted: FxHashMap<Box<[i64]>, Signal>,
 }
 
+impl Inner {
+    /// A member of a number begins the present phase.
+    fn spawn(&mut self, number: u32) -> Option<Task> {
+        let order = tasks().or_drop(tasks().structure.spawn(&mut self.order))?;
+        if recording::on() {
+            let name = Name::strand(order.step());
+            self.members.push(name);
+            notes::member(self.met_by, name, number, self.code);
+        }
+        Some(order)
+    }
+
+    /// Every member has arrived: its part of the phase has ended.
+    fn note_end_of_phase(&mut self, deed: Deed) {
+        for member in self.members.drain(..) {
+            notes::tell(member, Deed::End, self.code);
+        }
+        notes::tell(self.met_by, deed, self.code);
+    }
+}
+
 /// An implicit task's part in its team.
 #[derive(Debug)]
 pub struct Member {
     pub team: Arc<Team>,
-    /// How many members there are.
+    /// Its number, and how many members there are.
+    number: u32,
     size: u32,
     phase: u32,
     arrived: bool,
@@ -72,7 +100,11 @@ const FEW: u32 = 1 << 12;
 
 impl Team {
     /// A strand meets a parallel region.
-    pub fn begin(strand: &mut Strand, stack: Stack, is_outermost: bool) -> Option<Arc<Team>> {
+    pub fn begin(
+        strand: &mut Strand,
+        (code, stack): (usize, Stack),
+        is_outermost: bool,
+    ) -> Option<Arc<Team>> {
         let tasks = tasks();
         tasks.or_drop(tasks.structure.begin_finish(&mut strand.order))?;
         strand.note_step();
@@ -81,8 +113,12 @@ impl Team {
         let description = tasks
             .descriptions
             .add(Kind::Region, strand.description, stack, 0, 0);
+        notes::tell(strand.name, Deed::BeginRegion, code);
         Some(Arc::new(Team {
             inner: Shared::new(Inner {
+                met_by: strand.name,
+                code,
+                members: Vec::new(),
                 order,
                 phase: 0,
                 id: tasks.new_phase(),
@@ -101,10 +137,7 @@ impl Team {
         if size == 1 {
             tasks.see(Seen::TeamOfOne);
         }
-        let (order, phase) = self.inner.with(|inner| {
-            let order = tasks.or_drop(tasks.structure.spawn(&mut inner.order));
-            (order, inner.phase)
-        });
+        let (order, phase) = self.inner.with(|inner| (inner.spawn(number), inner.phase));
         let stack = tasks.descriptions.get(self.description).stack;
         let description = tasks.descriptions.add(
             Kind::Implicit,
@@ -116,6 +149,7 @@ impl Team {
         let mut strand = Strand::new(order?, description, Enclosure::Team(self.clone()));
         strand.member = Some(Member {
             team: self.clone(),
+            number,
             size,
             phase,
             arrived: false,
@@ -143,6 +177,7 @@ impl Team {
         let order = self.inner.with(|inner| {
             let past = std::mem::take(&mut inner.past);
             tasks().or_drop(structure.end_finish(&mut inner.order, past));
+            inner.note_end_of_phase(Deed::EndRegion);
             inner.order
         });
         strand.order = order;
@@ -162,6 +197,7 @@ impl Strand {
         if let Some(member) = &mut self.member
             && !std::mem::replace(&mut member.arrived, true)
         {
+            notes::pause();
             member.team.tell_end(&self.order);
         }
     }
@@ -180,6 +216,7 @@ impl Strand {
             if inner.phase == member.phase {
                 let past = std::mem::take(&mut inner.past);
                 tasks().or_drop(structure.end_finish(&mut inner.order, past));
+                inner.note_end_of_phase(Deed::Barrier);
                 inner.past = tasks()
                     .or_drop(structure.begin_finish(&mut inner.order))
                     .unwrap_or_default();
@@ -190,7 +227,7 @@ impl Strand {
                 }
             }
             member.phase = inner.phase;
-            tasks().or_drop(structure.spawn(&mut inner.order))
+            inner.spawn(member.number)
         });
         if let Some(order) = order {
             self.go_on(order);
@@ -229,7 +266,7 @@ impl Strand {
         }
         let team = team.clone();
         self.end_piece();
-        if self.has_asked() {
+        if self.has_asked() || recording::on() {
             return;
         }
         let (spawned, phase) = team.inner.with(|inner| {
@@ -269,7 +306,7 @@ impl Strand {
     }
 
     /// Whether it has asked for its number: what it chooses by that is its own, so its pieces come one after the other.
-    fn has_asked(&self) -> bool {
+    pub fn has_asked(&self) -> bool {
         tasks().descriptions.get(self.description).has_asked()
     }
 
@@ -283,6 +320,7 @@ impl Strand {
 
     /// An `ordered` block begins: what the one before has done comes before.
     pub fn begin_ordered(&mut self, address: usize) {
+        self.ordered = address;
         let Some(member) = &self.member else { return };
         let last = member
             .team
@@ -291,8 +329,9 @@ impl Strand {
         self.join(last.as_slice());
     }
 
-    /// An `ordered` block ends.
-    pub fn end_ordered(&mut self, address: usize) {
+    /// An `ordered` block ends. The next one has not begun yet.
+    pub fn end_ordered(&mut self) {
+        let address = self.ordered;
         if let Some(signal) = self.signal()
             && let Some(member) = &self.member
         {

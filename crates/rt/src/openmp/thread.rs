@@ -46,8 +46,15 @@ impl Thread {
         }
     }
 
+    /// Whether an address belongs to its thread-local variables, in a program of OpenMP.
+    #[inline]
+    pub fn is_thread_local(&self, address: usize) -> bool {
+        (self.thread_local.0..self.thread_local.1).contains(&address)
+    }
+
     /// The strand that it runs may be in another step.
     pub fn follow(&mut self, strand: &Strand) {
+        self.tell_strand(strand.name);
         self.set_step(strand.step());
         self.phase = strand.phase();
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::tape::site;
 pub use super::tape::{Record, code};
+use crate::openmp::is_runtime;
 use crate::thread::{Thread, enter, local};
 use crate::world::world;
 
@@ -26,9 +27,10 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     }
     // SAFETY: the running thread's own.
     let thread = unsafe { &mut *thread };
-    if thread.ignore[usize::from(write)] > 0 {
+    if thread.ignore[usize::from(write)] > 0 || thread.is_thread_local(address) {
         return;
     }
+    thread.note_lowest(address);
     // Handlers wait meanwhile; nobody else looks at a tape.
     local.depth.set(1);
     compiler_fence(Ordering::SeqCst);
@@ -55,7 +57,9 @@ fn first(address: usize, size: usize, write: bool, pc: usize) {
 pub fn range(address: usize, size: usize, write: bool, pc: usize) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
-    if running() && thread.ignore[usize::from(write)] == 0 {
+    let watched = thread.ignore[usize::from(write)] == 0 && !thread.is_thread_local(address);
+    if running() && watched && !is_runtime(pc) {
+        thread.note_lowest(address);
         let record = match write {
             true => Record::WriteRange,
             false => Record::ReadRange,
@@ -98,7 +102,8 @@ pub fn synchronise(record: Record, address: usize, pc: usize, detail: u64) {
 /// A block is allocated or freed, or other memory is as new.
 pub fn memory(record: Record, address: usize, size: usize, pc: usize) {
     if let Some(entered) = enter() {
-        entered.thread().note_memory(record, address, size, pc);
+        let code = code(pc, 0);
+        entered.thread().note_memory(record, address, size, code);
     }
 }
 
@@ -138,8 +143,10 @@ pub fn atomic<R>(
 /// A second thread is about to be created: what the first one holds is told.
 pub fn first_create(thread: &mut Thread) {
     world().findings.tell_modules();
-    if thread.id == 0 && thread.stack == (0, 0) {
-        thread.stack = crate::modules::first_stack().unwrap_or_default();
+    if thread.id == 0 {
+        if thread.stack == (0, 0) {
+            thread.stack = crate::modules::first_stack().unwrap_or_default();
+        }
         stack(thread);
     }
     for index in 0..thread.held.len() {

@@ -47,6 +47,8 @@ pub enum Record {
     Begin = 26,
     End = 27,
     Destroy = 28,
+    Run = 29,
+    Task = 30,
 }
 
 const PAYLOAD: u64 = (1 << 48) - 1;
@@ -352,7 +354,7 @@ pub fn code(pc: usize, detail: u64) -> u64 {
     detail << 48 | pc as u64 & PAYLOAD
 }
 
-const _: () = assert!((Record::Destroy as u64) < FIRST_SITE);
+const _: () = assert!((Record::Task as u64) < FIRST_SITE);
 
 impl Thread {
     /// Writes something with a stamp to the thread's tape.
@@ -363,10 +365,10 @@ impl Thread {
     }
 
     /// Writes something about a piece of memory, with a stamp.
-    pub fn note_memory(&mut self, record: Record, address: usize, size: usize, pc: usize) {
+    pub fn note_memory(&mut self, record: Record, address: usize, size: usize, code: u64) {
         let (frames, id) = (self.frames, self.id);
         let size = Some(size as u64);
         self.tape
-            .stamped(frames, id, record, address as u64, code(pc, 0), size);
+            .stamped(frames, id, record, address as u64, code, size);
     }
 }

@@ -106,6 +106,26 @@ impl Program {
             .collect();
         Program { regions }
     }
+
+    /// Whether one thread of each region creates all there is, and nothing excludes anything: whoever knows the order of
+    /// tasks knows every race.
+    pub fn is_ordered_only(&self) -> bool {
+        fn free(statements: &[Statement]) -> bool {
+            statements.iter().all(|statement| match statement {
+                Statement::Access(_) | Statement::Barrier | Statement::Taskwait(_) => true,
+                Statement::Task { depends, body, .. } => {
+                    let excludes =
+                        |named: &(usize, Dependence)| named.1 == Dependence::MutexInOutSet;
+                    !depends.iter().any(excludes) && free(body)
+                }
+                Statement::Taskgroup(body) => free(body),
+                _ => false,
+            })
+        }
+        self.regions
+            .iter()
+            .all(|region| matches!(&region[..], [Statement::Single { body, .. }] if free(body)))
+    }
 }
 
 struct Author<'r> {

@@ -29,23 +29,28 @@ struct Graph {
 struct Placed {
     node: usize,
     access: Access,
-    locks: Vec<usize>,
+    locks: Vec<Lock>,
 }
+
+/// A critical section, or what excludes children of the task that began so.
+type Lock = (Option<usize>, usize);
 
 /// A task that is being read.
 struct Task {
+    first: usize,
     now: usize,
     /// The ends of its children, and what they depend on.
     children: Vec<usize>,
     depends: Vec<(usize, Vec<(usize, Dependence)>)>,
-    /// What it holds because it depends so.
-    exclusive: Vec<usize>,
+    /// What it holds because it depends so: whose child it is, and the variable.
+    exclusive: Vec<Lock>,
     is_final: bool,
 }
 
 impl Task {
     fn new(now: usize) -> Task {
         Task {
+            first: now,
             now,
             children: Vec::new(),
             depends: Vec::new(),
@@ -200,7 +205,8 @@ impl Graph {
                     let exclusive = depends
                         .iter()
                         .filter(|depend| depend.1 == Dependence::MutexInOutSet);
-                    child.exclusive = exclusive.map(|depend| 100 + depend.0).collect();
+                    let first = Some(task.first);
+                    child.exclusive = exclusive.map(|depend| (first, depend.0)).collect();
                     self.body(body, &mut child, ends);
                     ends.push(child.now);
                     task.children.push(child.now);
@@ -250,6 +256,7 @@ impl Graph {
     }
 
     fn access(&mut self, access: Access, task: &Task, lock: Option<usize>) {
+        let lock = lock.map(|name| (None, name));
         let locks = task.exclusive.iter().copied().chain(lock).collect();
         self.accesses.push(Placed {
             node: task.now,

@@ -1,0 +1,76 @@
+//! What a first look at a tape finds: who there is, where pieces of memory begin and end, and what orders anything.
+
+use rustc_hash::FxHashSet;
+
+use super::grain::Grain;
+use super::tape::{Record, Stamped, Tape, What};
+use super::{atomic_size, thread_name};
+
+/// See the [module](self).
+#[derive(Default)]
+pub struct Contents {
+    pub grain: Grain,
+    /// What the threads are called.
+    pub threads: Vec<String>,
+    pub has_fences: bool,
+    /// Whether there are tasks of OpenMP.
+    pub has_tasks: bool,
+    /// Where somebody acquires what others release.
+    pub acquired: FxHashSet<u64>,
+}
+
+impl Contents {
+    pub fn of(tape: &Tape) -> Contents {
+        let mut contents = Contents::default();
+        for thread in tape.threads() {
+            contents.thread(thread);
+            for record in tape.records(thread) {
+                match record {
+                    Record::Access { address, code } => contents.grain.note(address, code.size),
+                    Record::Name(name) => contents.name(thread, &name),
+                    Record::Stamped(stamped) => contents.stamped(&stamped),
+                    _ => {}
+                }
+            }
+        }
+        contents.grain.seal();
+        contents
+    }
+
+    fn stamped(&mut self, stamped: &Stamped) {
+        match stamped.what {
+            What::Atomic => {
+                self.grain.note(stamped.address, atomic_size(stamped));
+                self.acquired.insert(stamped.address);
+            }
+            What::Acquire => drop(self.acquired.insert(stamped.address)),
+            What::Freed | What::Allocated | What::New => {
+                self.grain.note(stamped.address, stamped.size);
+            }
+            What::Create | What::Join => self.thread(stamped.address as u32),
+            What::Fence => self.has_fences = true,
+            What::Task => self.has_tasks = true,
+            _ => {}
+        }
+    }
+
+    /// There is such a thread.
+    fn thread(&mut self, thread: u32) {
+        // Numbers are given out one after the other: one that is far from all others is damage.
+        let most = self.threads.len() + (1 << 20);
+        for number in self.threads.len()..=(thread as usize).min(most) {
+            self.threads.push(thread_name(number as u32));
+        }
+    }
+
+    fn name(&mut self, thread: u32, name: &[u8]) {
+        let length = name
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(name.len());
+        let name = String::from_utf8_lossy(&name[..length]);
+        if let Some(known) = self.threads.get_mut(thread as usize).filter(|_| thread > 0) {
+            *known = format!("T{thread} ({name})");
+        }
+    }
+}

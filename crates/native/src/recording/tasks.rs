@@ -1,0 +1,241 @@
+//! OpenMP's tasks as strands of a trace.
+//!
+//! | program | trace |
+//! |---|---|
+//! | a task | a future; whoever waits for it by `taskwait` or `depend` joins it |
+//! | `taskgroup` | a `finish` |
+//! | a region | a `finish` of the strand that meets it, in which each member is an `async` |
+//! | a barrier | the end of that `finish`, and the next one, in which each member is a new `async` |
+//! | `ordered`, `doacross`, events of detached tasks | promises |
+//!
+//! Guarantee: whatever the tape says, a strand is created once and ends once, and waits only for what has come before. A
+//! `finish` that ends ends all that is inside: libomp 19 may go on after a barrier though a task with `mutexinoutset` has
+//! not run yet, and what that does later is left out.
+
+use deadheat_model::{Finish, Op, Promise, Strand};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::lowering::Ops;
+
+/// What names a thread of the program's own, beside its number.
+const THREAD: u64 = 1 << 40;
+
+/// See the [module](self).
+#[derive(Default)]
+pub struct Tasks {
+    /// By their names on the tape.
+    strands: FxHashMap<u64, Strand>,
+    /// What threads run, if not themselves.
+    running: FxHashMap<u32, Strand>,
+    /// What can be waited for, by the step that it is called by.
+    signals: FxHashMap<u64, Op>,
+    /// The `finish` blocks that each strand is in, outermost first.
+    finishes: FxHashMap<Strand, Vec<Finish>>,
+    regions: FxHashMap<Strand, Vec<Region>>,
+    /// The `finish` block that waits for each strand that has not ended, and the strands that each waits for.
+    homes: FxHashMap<Strand, Finish>,
+    inside: FxHashMap<Finish, FxHashSet<Strand>>,
+    ended: FxHashSet<Strand>,
+    finish_count: u64,
+    promise_count: u64,
+    region_count: u64,
+    /// How many tasks there were, members of regions not counted.
+    pub task_count: u64,
+}
+
+struct Region {
+    number: u64,
+    barriers: u64,
+}
+
+/// What a strand does, as the table in `tape.md` has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    Task,
+    Member,
+    Set,
+    Get,
+    BeginGroup,
+    EndGroup,
+    End,
+    BeginRegion,
+    Barrier,
+    EndRegion,
+}
+
+impl Deed {
+    /// None: there is no such number.
+    pub fn of(number: u64) -> Option<Deed> {
+        Some(match number {
+            0 => Deed::Task,
+            1 => Deed::Member,
+            2 => Deed::Set,
+            3 => Deed::Get,
+            4 => Deed::BeginGroup,
+            5 => Deed::EndGroup,
+            6 => Deed::End,
+            7 => Deed::BeginRegion,
+            8 => Deed::Barrier,
+            9 => Deed::EndRegion,
+            _ => return None,
+        })
+    }
+}
+
+impl Tasks {
+    /// The strand that a thread runs.
+    pub fn running(&self, thread: u32) -> Strand {
+        match self.running.get(&thread) {
+            Some(strand) => *strand,
+            None => Strand(thread),
+        }
+    }
+
+    /// A thread goes on as a strand. One that nobody has created does nothing that is told.
+    pub fn run(&mut self, thread: u32, name: u64) {
+        match name & THREAD {
+            0 => {
+                let nobody = Strand(u32::MAX);
+                let strand = self.strands.get(&name).copied().unwrap_or(nobody);
+                self.running.insert(thread, strand);
+            }
+            _ if name as u32 == thread => {
+                self.running.remove(&thread);
+            }
+            _ => {
+                self.running.insert(thread, Strand(name as u32));
+            }
+        }
+    }
+
+    /// Whether a strand does nothing more that is told.
+    pub fn is_over(&self, strand: Strand) -> bool {
+        strand == Strand(u32::MAX) || self.ended.contains(&strand)
+    }
+
+    /// What a strand is to be called that is created now.
+    pub fn name(&mut self, creator: Strand, deed: Deed, number: u64, place: &str) -> String {
+        if deed == Deed::Task {
+            self.task_count += 1;
+            return match place {
+                "" => format!("task {}", self.task_count),
+                place => format!("task {} ({place})", self.task_count),
+            };
+        }
+        let region = self.regions.get(&creator).and_then(|open| open.last());
+        let (number, region, barriers) = match region {
+            Some(region) => (number >> 32, region.number, region.barriers),
+            None => (number >> 32, 0, 0),
+        };
+        match barriers {
+            0 => format!("thread {number} of region {region}"),
+            _ => format!("thread {number} of region {region} after barrier {barriers}"),
+        }
+    }
+
+    /// A strand creates one that has this number in the trace.
+    pub fn create(
+        &mut self,
+        creator: Strand,
+        deed: Deed,
+        number: u64,
+        created: Strand,
+        ops: &mut Ops,
+    ) {
+        let (name, op) = match deed {
+            Deed::Member => (number & 0xffff_ffff, Op::Async(created)),
+            _ => (number, Op::Future(created)),
+        };
+        self.strands.insert(name, created);
+        let open = self.finishes.get(&creator).and_then(|open| open.last());
+        if let Some(home) = open.or(self.homes.get(&creator)).copied() {
+            self.homes.insert(created, home);
+            self.inside.entry(home).or_default().insert(created);
+        }
+        ops.push((creator, op));
+    }
+
+    /// A strand does something else.
+    pub fn act(&mut self, strand: Strand, deed: Deed, number: u64, ops: &mut Ops) {
+        match deed {
+            Deed::Task | Deed::Member => {}
+            Deed::Set => {
+                let promise = Promise(self.promise_count);
+                self.promise_count += 1;
+                self.signals.insert(number, Op::Get(promise));
+                ops.extend([Op::NewPromise(promise), Op::Set(promise)].map(|op| (strand, op)));
+            }
+            Deed::Get => {
+                let signal = self.signals.get(&number);
+                ops.extend(signal.map(|signal| (strand, *signal)));
+            }
+            Deed::BeginGroup => self.begin_finish(strand, ops),
+            Deed::EndGroup => self.end_finish(strand, ops),
+            Deed::BeginRegion => {
+                self.region_count += 1;
+                let number = self.region_count;
+                let region = Region {
+                    number,
+                    barriers: 0,
+                };
+                self.regions.entry(strand).or_default().push(region);
+                self.begin_finish(strand, ops);
+            }
+            Deed::Barrier => {
+                if let Some(region) = self.region(strand) {
+                    region.barriers += 1;
+                }
+                self.end_finish(strand, ops);
+                self.begin_finish(strand, ops);
+            }
+            Deed::EndRegion => {
+                self.regions.get_mut(&strand).and_then(Vec::pop);
+                self.end_finish(strand, ops);
+            }
+            Deed::End => {
+                self.signals.insert(number, Op::Join(strand));
+                self.end(strand, ops);
+            }
+        }
+    }
+
+    fn end(&mut self, strand: Strand, ops: &mut Ops) {
+        while self.is_in_finish(strand) {
+            self.end_finish(strand, ops);
+        }
+        let home = self.homes.remove(&strand);
+        if let Some(inside) = home.and_then(|home| self.inside.get_mut(&home)) {
+            inside.remove(&strand);
+        }
+        ops.push((strand, Op::End));
+        self.ended.insert(strand);
+    }
+
+    fn region(&mut self, strand: Strand) -> Option<&mut Region> {
+        self.regions.get_mut(&strand)?.last_mut()
+    }
+
+    fn is_in_finish(&self, strand: Strand) -> bool {
+        self.finishes
+            .get(&strand)
+            .is_some_and(|open| !open.is_empty())
+    }
+
+    fn begin_finish(&mut self, strand: Strand, ops: &mut Ops) {
+        let finish = Finish(self.finish_count);
+        self.finish_count += 1;
+        self.finishes.entry(strand).or_default().push(finish);
+        ops.push((strand, Op::FinishBegin(finish)));
+    }
+
+    fn end_finish(&mut self, strand: Strand, ops: &mut Ops) {
+        let Some(finish) = self.finishes.get_mut(&strand).and_then(Vec::pop) else {
+            return;
+        };
+        let inside = self.inside.remove(&finish).unwrap_or_default();
+        let mut late: Vec<Strand> = inside.into_iter().collect();
+        late.sort_unstable();
+        late.into_iter().for_each(|strand| self.end(strand, ops));
+        ops.push((strand, Op::FinishEnd(finish)));
+    }
+}

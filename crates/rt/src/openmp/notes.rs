@@ -1,0 +1,158 @@
+//! What a recording is told of tasks.
+//!
+//! A tape has a list of records for each thread of the system. Which strand a thread runs is told whenever that changes;
+//! what follows is that strand's doing. A strand is called by the step in which it begins, a thread of the program's own
+//! by its number; a signal by the step that it ends. What a team does at its barriers is told as the doing of the
+//! strand that met the region and now waits for its end: phases are `finish` blocks of that strand, in each of
+//! which every member begins anew.
+//!
+//! Guarantee: the strands, and what they are told to wait for, have the order that [`structure`](deadheat_order::Structure)
+//! has, but for pieces of loops: those that one thread was handed are told as one after the other.
+
+use deadheat_order::{Signal, Step};
+
+use super::with_strand;
+use crate::recording::{self, Record, code};
+use crate::thread::{Thread, local};
+
+/// Who a strand is to a recording: see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(u64);
+
+const THREAD: u64 = 1 << 40;
+
+impl Name {
+    /// A thread of the program's own.
+    pub fn thread(id: u32) -> Name {
+        Name(THREAD | u64::from(id))
+    }
+
+    /// A strand that begins with this step.
+    pub fn strand(first: Step) -> Name {
+        Name(u64::from(first.0))
+    }
+}
+
+/// What a strand does: numbers are those of the table in `tape.md`.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub enum Deed {
+    Task = 0,
+    Member = 1,
+    Set = 2,
+    Get = 3,
+    BeginGroup = 4,
+    EndGroup = 5,
+    End = 6,
+    BeginRegion = 7,
+    Barrier = 8,
+    EndRegion = 9,
+}
+
+/// The running thread, if it is recorded.
+fn recorder<'a>() -> Option<&'a mut Thread> {
+    // SAFETY: the running thread's own, in the runtime, which nobody interrupts.
+    recording::on().then(|| unsafe { local().thread.get().as_mut() })?
+}
+
+/// The strand that the running thread is said to run does something.
+fn note(deed: Deed, number: u64, pc: usize) {
+    if let Some(thread) = recorder() {
+        thread.note(Record::Task, number as usize, code(pc, deed as u64));
+    }
+}
+
+/// A strand does something, whoever the running thread runs.
+pub fn tell(name: Name, deed: Deed, pc: usize) {
+    tell_of(name, deed, 0, pc);
+}
+
+fn tell_of(name: Name, deed: Deed, number: u64, pc: usize) {
+    if let Some(thread) = recorder() {
+        let before = thread.told;
+        thread.tell_strand(name);
+        note(deed, number, pc);
+        if let Some(thread) = recorder() {
+            thread.tell_strand(before);
+        }
+    }
+}
+
+/// A strand has created a task.
+pub fn task(creator: Name, task: Name, pc: usize) {
+    if let Some(thread) = recorder() {
+        thread.tell_strand(creator);
+        note(Deed::Task, task.0, pc);
+    }
+}
+
+/// A member of a number has begun a phase, in a region that a strand has met.
+pub fn member(region: Name, member: Name, number: u32, pc: usize) {
+    let number = member.0 | u64::from(number.min(0xffff)) << 32;
+    tell_of(region, Deed::Member, number, pc);
+}
+
+/// A strand ends, or what it has done can be waited for.
+pub fn signal(name: Name, deed: Deed, signal: &Signal) {
+    tell_of(name, deed, u64::from(signal.step.0), 0);
+}
+
+/// A strand has waited for others.
+pub fn join(name: Name, signals: &[Signal]) {
+    for signal in signals {
+        tell_of(name, Deed::Get, u64::from(signal.step.0), 0);
+    }
+}
+
+/// What the running thread has done so far is over for whoever is told of later.
+pub fn pause() {
+    if let Some(thread) = recorder() {
+        thread.note(Record::Run, thread.told.0 as usize, 0);
+    }
+}
+
+/// A piece of memory is something new: see the table in `tape.md`.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub enum Memory {
+    Stack = 1,
+    Runtime = 2,
+    Unchecked = 3,
+}
+
+/// A piece of memory is something new.
+pub fn memory(address: usize, size: usize, what: Memory) {
+    if let Some(thread) = recorder() {
+        thread.note_memory(Record::New, address, size, code(0, what as u64));
+    }
+}
+
+/// What strands choose by the number of their thread is that thread's own: of those that ask for it, the ones that one
+/// thread runs are told as one after the other.
+impl Thread {
+    /// It is about to leave its strand.
+    pub fn note_asked(&mut self) {
+        if recording::on() {
+            let signal = with_strand(self, |strand| strand.has_asked().then(|| strand.signal()));
+            self.asked = signal.flatten().flatten().or(self.asked);
+        }
+    }
+
+    /// It has gone on with another strand, or this one has asked.
+    pub fn follow_asked(&mut self) {
+        if let Some(asked) = self.asked {
+            with_strand(self, |strand| {
+                if strand.has_asked() {
+                    strand.join(&[asked]);
+                }
+            });
+        }
+    }
+
+    /// What follows is this strand's doing.
+    pub fn tell_strand(&mut self, name: Name) {
+        if recording::on() && std::mem::replace(&mut self.told, name) != name {
+            self.note(Record::Run, name.0 as usize, 0);
+        }
+    }
+}
