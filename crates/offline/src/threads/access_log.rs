@@ -266,7 +266,7 @@ impl AccessLog {
                     ..entry
                 });
             }
-            head.length = 2 * length | head.length & 1;
+            head.length = (2 * length) | (head.length & 1);
         }
         self.room = ROOM.max(2 * self.entries.len()).max(self.heads);
     }

@@ -151,10 +151,10 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
 
     #[inline]
     fn forget(&mut self) {
-        if let Some(forgetting) = &mut self.forgetting {
-            if forgetting.is_due() {
-                self.history.forget(forgetting.covered(&self.order));
-            }
+        if let Some(forgetting) = &mut self.forgetting
+            && forgetting.is_due()
+        {
+            self.history.forget(forgetting.covered(&self.order));
         }
     }
 

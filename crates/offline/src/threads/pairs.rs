@@ -183,7 +183,7 @@ impl Pairs {
         let strand = access.at.strand;
         let compared = log.uncovered(slot, strand, clock, |other| {
             let reads = access.kind == AccessKind::Read && other.access.kind == AccessKind::Read;
-            if !reads && !(access.atomic && other.atomic) {
+            if !(reads || access.atomic && other.atomic) {
                 racy.insert(x.index());
                 list.add(x, &other, access.racing());
             }
