@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let report = verified.map_err(|error| match &error {
         VerifyError::Trace(error) => of_trace(&arguments.trace, error),
         VerifyError::Impossible(refused) => {
-            of_event(&arguments.trace, &source, Some(refused.event), refused)
+            of_event(&arguments.trace, &source, Some(refused.event), &error)
         }
         VerifyError::Stopped(_) => of(&arguments.trace, error),
         VerifyError::Report(_) => of(&arguments.report, error),

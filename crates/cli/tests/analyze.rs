@@ -764,9 +764,10 @@ fn what_cannot_be_verified_is_bad_input() {
     let broken = trace_of(&path, "broken.std", "T1|rel(l)|1\n");
     let text = complaint(r#"{"races": []}"#, &broken);
     assert!(
-        text.contains("broken.std`: the trace cannot be checked: event 1"),
+        text.contains("broken.std`: line 1: the trace cannot be checked: event 1"),
         "{text}"
     );
+    assert!(text.contains("; --repair leaves out"), "{text}");
     let output = deadheat(&["verify", "no-such-report.json", FIGURE_1B]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot read `no-such-report.json`"));

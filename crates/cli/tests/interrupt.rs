@@ -195,7 +195,7 @@ fn a_time_limit_ends_stats_explain_and_verify() {
     assert!(stdout(&output).contains("the beginning of the trace only"));
 
     let start = Instant::now();
-    let output = deadheat(&["explain", "--timeout=0.5", "--json", &trace]);
+    let output = deadheat(&["explain", "--timeout=2", "--json", &trace]);
     let report = json(&output);
     let guarantee = report["guarantee"].as_str().unwrap();
     assert!(

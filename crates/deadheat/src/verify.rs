@@ -19,7 +19,7 @@ pub enum VerifyError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// The trace could not have happened.
-    #[error(transparent)]
+    #[error("the trace cannot be checked: {0}")]
     Impossible(NotATrace),
     /// There was no time to read the trace.
     #[error("stopped while the trace was read ({0}): nothing was checked")]
