@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::explain::DEFAULT_SHOWN;
 use crate::files::{of, read, write};
 use crate::interrupt::SearchLimits;
+use crate::memory;
 use crate::mistaken::{Nature, hint};
 use crate::output::{Delivery, complain, complain_of};
 use crate::outputs::Outputs;
@@ -275,6 +276,7 @@ fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checke
         max_steps: arguments.max_steps,
         explore: arguments.explore.then_some(arguments.max_states),
         all_orders: arguments.all_orders.then_some(arguments.max_orders),
+        stop_run: stop.or_full(&memory::FULL_OF_RUN),
         stop,
     };
     let progress = Progress::new();

@@ -80,17 +80,23 @@ pub fn of_trace(path: &Path, error: &TraceError) -> String {
     }
 }
 
-/// What is wrong with an event of a trace: with its line, if that is text.
+/// What is wrong with a trace, and what to do if that is an event that could not have happened: with its line,
+/// if the trace is text.
 pub fn of_event(
     path: &Path,
     source: &Source,
     event: Option<u64>,
     error: impl std::fmt::Display,
 ) -> String {
-    match event.and_then(|event| source.line_of(event)) {
-        Some(line) => format!("`{}`: line {line}: {error}", path.display()),
-        None => of(path, error),
-    }
+    let Some(event) = event else {
+        return of(path, error);
+    };
+    let line = source.line_of(event).map(|line| format!("line {line}: "));
+    let line = line.unwrap_or_default();
+    of(
+        path,
+        format_args!("{line}{error}; --repair leaves out what could not have happened"),
+    )
 }
 
 /// What is wrong with a file.

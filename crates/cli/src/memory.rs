@@ -20,6 +20,10 @@ use crate::output::complain_of;
 /// Set while more is taken than the limit.
 pub static FULL: AtomicBool = AtomicBool::new(false);
 
+/// Set while more is taken than a third of the limit: as much as a run may take, so that there is memory left to
+/// judge it and to tell what was found.
+pub static FULL_OF_RUN: AtomicBool = AtomicBool::new(false);
+
 /// How much more than the limit and an eighth may be taken: what it takes to tell what was found.
 const SLACK: u64 = 256 << 20;
 
@@ -39,6 +43,7 @@ pub fn watch(limit: Option<u64>) {
         while let Some(taken) = taken() {
             let limit = LIMIT.load(Ordering::Relaxed);
             FULL.store(taken > limit, Ordering::Relaxed);
+            FULL_OF_RUN.store(taken > limit / 3, Ordering::Relaxed);
             if taken > limit.saturating_add(limit / 8 + SLACK) {
                 complain_of(format_args!(
                     "out of memory: more than {} MB; give it more with --max-memory, or less to do",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::{MAX_REPORT_BYTES, VerifyError};
 
-use crate::files::{of, of_trace, open_trace, read};
+use crate::files::{of, of_event, of_trace, open_trace, read};
 use crate::interrupt::SearchLimits;
 use crate::output::Delivery;
 use crate::progress::Progress;
@@ -55,7 +55,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     });
     let report = verified.map_err(|error| match &error {
         VerifyError::Trace(error) => of_trace(&arguments.trace, error),
-        VerifyError::Impossible(_) | VerifyError::Stopped(_) => of(&arguments.trace, error),
+        VerifyError::Impossible(refused) => {
+            of_event(&arguments.trace, &source, Some(refused.event), &error)
+        }
+        VerifyError::Stopped(_) => of(&arguments.trace, error),
         VerifyError::Report(_) => of(&arguments.report, error),
     })?;
     let text = || report.text(&arguments.report.display().to_string());

@@ -764,9 +764,10 @@ fn what_cannot_be_verified_is_bad_input() {
     let broken = trace_of(&path, "broken.std", "T1|rel(l)|1\n");
     let text = complaint(r#"{"races": []}"#, &broken);
     assert!(
-        text.contains("broken.std`: the trace cannot be checked: event 1"),
+        text.contains("broken.std`: line 1: the trace cannot be checked: event 1"),
         "{text}"
     );
+    assert!(text.contains("; --repair leaves out"), "{text}");
     let output = deadheat(&["verify", "no-such-report.json", FIGURE_1B]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot read `no-such-report.json`"));
@@ -841,10 +842,12 @@ fn an_event_that_could_not_have_happened_is_named_with_its_line() {
         for command in ["analyze", "explain"] {
             let output = deadheat(&[command, &file]);
             assert_eq!(output.status.code(), Some(2), "{text}");
+            let told = stderr(&output);
+            assert!(told.contains(said), "{text}: {told}");
+            // And what to do about it.
             assert!(
-                stderr(&output).contains(said),
-                "{text}: {}",
-                stderr(&output)
+                told.contains("; --repair leaves out what"),
+                "{text}: {told}"
             );
         }
     }

@@ -226,17 +226,57 @@ fn a_limit_of_memory_ends_the_search_and_threads_without_number_do_not_take_the_
     let writes = (1..30_000).map(|n| format!("T{n}|w(x)|2\n"));
     fs::write(&path, forks.chain(writes).collect::<String>()).unwrap();
     let trace = path.display().to_string();
-    for engine in ["hb", "m2"] {
-        let limits = ["--max-memory=300M", "--timeout=4", "--engine", engine];
-        let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
-        let report = json(&output);
-        assert!(
-            report["stopped"].is_string(),
-            "{engine}: {}",
-            report["guarantee"]
-        );
-        assert_eq!(report["complete"], false);
+    let limits = ["--max-memory=300M", "--timeout=1", "--engine", "m2"];
+    let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
+    let report = json(&output);
+    assert!(report["stopped"].is_string(), "{}", report["guarantee"]);
+    assert_eq!(report["complete"], false);
+}
+
+/// A clock for each of 60,000 threads, of 60,000 entries each, would take more than ten times this memory.
+#[test]
+fn clocks_of_threads_that_only_fork_and_join_take_memory_in_proportion() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    const THREADS: u32 = 60_000;
+    let forks = (1..THREADS).map(|n| format!("T0|fork(T{n})|1\n"));
+    let writes = (1..THREADS).map(|n| format!("T{n}|w(x{n})|2\n"));
+    let joins = (1..THREADS).map(|n| format!("T0|join(T{n})|3\n"));
+    let ends = (1..THREADS).map(|n| format!("T0|w(x{n})|4\n"));
+    let race = ["T1|w(y)|5\n", "T2|w(y)|6\n"].map(String::from);
+    let all = forks.chain(writes).chain(race).chain(joins).chain(ends);
+    fs::write(at("all.std"), all.collect::<String>()).unwrap();
+    // One after the other, so that each has done all it does when the next begins.
+    let chain = (1..THREADS).map(|n| format!("T0|fork(T{n})|1\nT{n}|w(x)|2\nT0|join(T{n})|3\n"));
+    fs::write(at("chain.std"), chain.collect::<String>()).unwrap();
+    for (trace, races) in [("all.std", 1), ("chain.std", 0)] {
+        for engine in ["hb", "fasttrack", "shb", "wcp"] {
+            let limits = ["--max-memory=700M", "--engine", engine];
+            let trace = at(trace);
+            let output = deadheat(&[&["analyze", "--json"][..], &limits, &[&trace]].concat());
+            let report = json(&output);
+            assert_eq!(report["stopped"], Value::Null, "{engine}, {trace}");
+            assert_eq!(
+                report["races"].as_array().unwrap().len(),
+                races,
+                "{engine}, {trace}"
+            );
+        }
     }
+}
+
+/// A run that takes memory without end is stopped while there is enough left to judge it.
+#[test]
+fn a_run_that_fills_the_memory_is_judged_as_far_as_it_got() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "shared x; proc main() { async { x = 1; } x = 2; while 1 { let r = alloc; } }";
+    let program = program(folder.path(), source);
+    let limits = ["--max-memory=200M", "--max-steps=100000000"];
+    let output = deadheat(&[&["check", "--json"][..], &limits, &[&program]].concat());
+    let report = json(&output);
+    assert_eq!(report["stopped"], "its memory was full");
+    assert_eq!(report["racy_locations"][0], "x");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -249,7 +289,7 @@ fn locks_nested_as_deep_as_you_like_take_memory_in_proportion() {
     let other = std::iter::once("B|w(x)|4\n".to_string());
     let text = taken.chain(access).chain(given).chain(other);
     fs::write(&path, text.collect::<String>()).unwrap();
-    for engine in ["m2", "eraser"] {
+    for engine in ["m2", "eraser", "dc"] {
         let trace = path.display().to_string();
         let limits = ["--max-memory=300M", "--engine", engine, "--json", &trace];
         let report = json(&deadheat(&[&["analyze"][..], &limits].concat()));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deadheat_explain::Replayed;
 use deadheat_explore::{
@@ -25,6 +26,9 @@ use crate::{Step, Watch};
 /// How many schedules are run again for a page.
 const MAX_REPLAYS: usize = 200;
 
+/// How long a run that was stopped may be judged.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// What is asked of a check.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
@@ -38,7 +42,9 @@ pub struct CheckOptions {
     pub explore: Option<u64>,
     /// Visit every order of isolated sections, and at most so many.
     pub all_orders: Option<u64>,
-    /// Ends the run and each search, not what was found.
+    /// Ends the run, before it takes the memory that is needed to judge it.
+    pub stop_run: StopToken,
+    /// Ends what judges the run and each search, not what was found.
     pub stop: StopToken,
 }
 
@@ -59,6 +65,7 @@ impl Default for CheckOptions {
             max_steps: DEFAULT_MAX_STEPS,
             explore: None,
             all_orders: None,
+            stop_run: StopToken::default(),
             stop: StopToken::default(),
         }
     }
@@ -235,11 +242,16 @@ pub fn check(
     let program = Program::parse(source).map_err(|diagnostics| {
         CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
     })?;
-    let mut run = program.run_until(&options.schedule, options.max_steps, options.stop)?;
+    let mut run = program.run_until(&options.schedule, options.max_steps, options.stop_run)?;
     name_places(path, &mut run.execution);
     let constructs = program.constructs();
     let engine = engine(constructs, &run.execution, options)?;
-    let findings = engine.check(&run.execution)?;
+    // What was done until the run was stopped is judged all the same.
+    let stop = match run.ending {
+        Ending::Stopped(_) => options.stop.grace(GRACE),
+        _ => options.stop,
+    };
+    let findings = engine.check_until(&run.execution, stop)?;
     let orders = match options.all_orders {
         Some(most) => Some(visit_orders(&program, options, most, watch)?),
         None => None,

@@ -1,6 +1,6 @@
 //! `deadheat verify`: are the witnesses in a report true?
 
-use deadheat_explain::{ReportError, verify_report};
+use deadheat_explain::{NotATrace, ReportError, verify_report};
 use deadheat_model::{StopReason, StopToken};
 use deadheat_report::VerifyReport;
 use deadheat_trace::{Source, TraceError};
@@ -19,8 +19,8 @@ pub enum VerifyError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// The trace could not have happened.
-    #[error("{0}")]
-    Impossible(ReportError),
+    #[error("the trace cannot be checked: {0}")]
+    Impossible(NotATrace),
     /// There was no time to read the trace.
     #[error("stopped while the trace was read ({0}): nothing was checked")]
     Stopped(StopReason),
@@ -42,7 +42,7 @@ pub fn verify(
     let reading = read(trace, repairs, stop, watch)?;
     let execution = reading.map_err(VerifyError::Stopped)?.execution;
     let verification = verify_report(report, &execution, stop).map_err(|error| match error {
-        ReportError::NotATrace(_) => VerifyError::Impossible(error),
+        ReportError::NotATrace(refused) => VerifyError::Impossible(refused),
         _ => VerifyError::Report(error),
     })?;
     Ok(VerifyReport::new(&verification))

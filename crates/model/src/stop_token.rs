@@ -89,6 +89,42 @@ impl StopToken {
     }
 }
 
+/// A token that is asked once in many steps, for work whose steps are short. It remembers why to stop.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct StopPoll {
+    token: StopToken,
+    steps: u64,
+    due: Option<StopReason>,
+}
+
+/// How many steps it is asked once in.
+const STEPS: u64 = 1 << 10;
+
+impl StopPoll {
+    /// Before the first step.
+    pub fn new(token: StopToken) -> StopPoll {
+        StopPoll {
+            token,
+            ..StopPoll::default()
+        }
+    }
+
+    /// Whether to stop instead of making the next step.
+    #[inline]
+    pub fn stops(&mut self) -> bool {
+        if self.due.is_none() && self.steps.is_multiple_of(STEPS) {
+            self.due = self.token.due();
+        }
+        self.steps += u64::from(self.due.is_none());
+        self.due.is_some()
+    }
+
+    /// Why the work was stopped, if it was, and how many steps had been made.
+    pub fn stopped(&self) -> Option<(StopReason, u64)> {
+        self.due.map(|why| (why, self.steps))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +148,18 @@ mod tests {
         assert_eq!(token.due(), Some(StopReason::MemoryFull));
         ASKED.store(true, Ordering::Relaxed);
         assert_eq!(token.due(), Some(StopReason::Asked));
+    }
+
+    #[test]
+    fn a_poll_stops_soon_and_for_good() {
+        static ASKED: AtomicBool = AtomicBool::new(false);
+        let mut poll = StopPoll::new(StopToken::when(&ASKED));
+        assert!(!(0..3 * STEPS).any(|_| poll.stops()));
+        ASKED.store(true, Ordering::Relaxed);
+        let more = (0..).take_while(|_| !poll.stops()).count() as u64;
+        assert!(more < STEPS);
+        assert_eq!(poll.stopped(), Some((StopReason::Asked, 3 * STEPS + more)));
+        ASKED.store(false, Ordering::Relaxed);
+        assert!(poll.stops());
     }
 }

@@ -180,17 +180,35 @@ impl Engine {
 
     /// Surveys and judges an execution.
     pub fn ask(&self, recording: Recording, options: &Options) -> Result<Findings, EngineError> {
-        let mut survey = Survey::new(recording, &|_, _| {}, StopToken::default())?;
+        self.ask_until(recording, options, StopToken::default())
+    }
+
+    fn ask_until(
+        &self,
+        recording: Recording,
+        options: &Options,
+        stop: StopToken,
+    ) -> Result<Findings, EngineError> {
+        let mut survey = Survey::new(recording, &|_, _| {}, stop)?;
         self.judge(&mut survey, options)
     }
 
     /// Judges an execution in memory, one race for each location and pair of places.
     pub fn check(&self, execution: &Execution) -> Result<Findings, EngineError> {
+        self.check_until(execution, StopToken::default())
+    }
+
+    /// The same, until it is stopped.
+    pub fn check_until(
+        &self,
+        execution: &Execution,
+        stop: StopToken,
+    ) -> Result<Findings, EngineError> {
         let options = Options {
             listing: Listing::Locations,
             ..Options::default()
         };
-        self.ask(Recording::InMemory(execution), &options)
+        self.ask_until(Recording::InMemory(execution), &options, stop)
     }
 }
 
@@ -233,23 +251,6 @@ pub enum EngineError {
     /// It could not be read.
     #[error(transparent)]
     Unreadable(#[from] TraceError),
-    /// It has too many threads and variables.
-    #[error(
-        "{strands} threads and {locations} variables are too many for the engine {engine}: it would \
-         take {bytes} bytes. Use {instead}, which finds the same races"
-    )]
-    TooLarge {
-        /// The engine.
-        engine: &'static str,
-        /// How many threads.
-        strands: usize,
-        /// How many variables.
-        locations: usize,
-        /// What it would take.
-        bytes: usize,
-        /// An engine that takes less.
-        instead: &'static str,
-    },
     /// It has more events, or names, than there are numbers for.
     #[error("the execution has more {what} than the engine {engine} has numbers for")]
     TooLong {

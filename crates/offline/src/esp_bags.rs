@@ -21,7 +21,9 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, Construct, EventNumber, Execution, Location, Op, Strand};
+use deadheat_model::{
+    AccessKind, Construct, EventNumber, Execution, Location, Op, StopPoll, Strand,
+};
 use deadheat_online::Shadow;
 use deadheat_order::{Bags, Member, ParallelBag};
 
@@ -39,14 +41,18 @@ pub const ENGINE: Engine = Engine {
     in_memory: true,
     judge: |survey, _| {
         let execution = survey.execution(ENGINE.name)?;
-        all_races(execution, &walk(execution))
+        let mut poll = StopPoll::new(survey.stop);
+        let racy = walk(execution, &mut poll);
+        all_races(execution, &racy, poll, survey)
     },
 };
 
 /// The locations that race, as the engine by itself sees them; `isolated` sections are taken to
 /// commute, and other constructs than `async` and `finish` to order nothing.
 pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
-    walk(execution).into_keys().collect()
+    walk(execution, &mut StopPoll::default())
+        .into_keys()
+        .collect()
 }
 
 /// Whose access is kept.
@@ -109,8 +115,8 @@ struct Frame {
     finishes: usize,
 }
 
-/// Walks the strands of an execution depth first.
-fn walk(execution: &Execution) -> Racy {
+/// Walks the strands of an execution depth first, until it is stopped.
+fn walk(execution: &Execution, poll: &mut StopPoll) -> Racy {
     let by_strand = ByStrand::new(execution);
     let mut shadow = Shadow::<Cell>::default();
     let mut bags = Bags::default();
@@ -124,6 +130,9 @@ fn walk(execution: &Execution) -> Racy {
         finishes: 1,
     }];
     while let Some(frame) = path.last_mut() {
+        if poll.stops() {
+            break;
+        }
         let Some(&index) = by_strand.of(frame.strand).get(frame.position) else {
             // Finishes are still open if the execution was cut short: nothing follows them, and what
             // is inside stays parallel to all that does.

@@ -11,7 +11,7 @@
 //! Cost: nodes² / 16 bytes and as many word operations for the closure; then all pairs of accesses
 //! to a location, where the accesses of one node at one place count as one.
 
-use deadheat_model::{Construct, Execution, Findings, Race};
+use deadheat_model::{Construct, Execution, Findings, Race, StopPoll};
 use fixedbitset::FixedBitSet;
 
 use crate::computation_graph::ComputationGraph;
@@ -42,11 +42,15 @@ pub const ENGINE: Engine = Engine {
     cost: "quadratic; the first 60,000 nodes",
     in_memory: true,
     judge: |survey, _| {
+        let mut poll = StopPoll::new(survey.stop);
         let Graph {
             graph,
             races,
             complete,
-        } = check(survey.execution(ENGINE.name)?);
+        } = check_until(survey.execution(ENGINE.name)?, &mut poll);
+        if let Some((why, _)) = poll.stopped() {
+            survey.cut_short(why);
+        }
         Ok(Findings::listed(races, complete, graph.events() as u64))
     },
 };
@@ -65,6 +69,10 @@ pub struct Graph {
 
 /// Builds the graph of an execution and finds its races.
 pub fn check(execution: &Execution) -> Graph {
+    check_until(execution, &mut StopPoll::default())
+}
+
+fn check_until(execution: &Execution, poll: &mut StopPoll) -> Graph {
     let mut graph = ComputationGraph::new(execution, MAX_NODES, |_| true);
     let accesses = std::mem::take(&mut graph.accesses);
     let mut before = None;
@@ -76,6 +84,7 @@ pub fn check(execution: &Execution) -> Graph {
             let before = before.get_or_insert_with(|| closure(&graph));
             before[b].contains(a)
         },
+        poll,
     );
     Graph {
         races: races.found,

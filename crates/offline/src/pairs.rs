@@ -3,7 +3,9 @@
 //! Accesses are put together by location, node (a run of accesses of one strand that nothing
 //! interrupts), place and kind; then every two nodes that touch a location are compared.
 
-use deadheat_model::{AccessKind, EventNumber, Location, Race, RacingAccess, Site, Strand};
+use deadheat_model::{
+    AccessKind, EventNumber, Location, Race, RacingAccess, Site, StopPoll, Strand,
+};
 use rustc_hash::FxHashMap;
 
 /// The most races that are kept of one location.
@@ -59,11 +61,12 @@ pub struct Races {
 /// at least one.
 ///
 /// `known` gives a node that is known to race at a location, if that is known: very many accesses are
-/// then not all compared to find one race.
+/// then not all compared to find one race. When it is time to stop, each location that is known to race gets one.
 pub fn races(
     mut accesses: Vec<Group>,
     known: impl Fn(Location) -> Option<Node>,
     mut before: impl FnMut(Node, Node, &mut usize) -> bool,
+    poll: &mut StopPoll,
 ) -> Races {
     let mut races = Races {
         found: Vec::new(),
@@ -79,7 +82,7 @@ pub fn races(
         'location: for (index, node) in nodes.iter().enumerate() {
             for other in &nodes[..index] {
                 let enough = found.len() >= MAX_RACES || compared >= MAX_COMPARED;
-                if enough && (known.is_some() || !found.is_empty()) {
+                if poll.stops() || enough && (known.is_some() || !found.is_empty()) {
                     races.complete = false;
                     break 'location;
                 }

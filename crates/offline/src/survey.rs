@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use deadheat_model::{
-    Construct, Event, EventNumber, Execution, Names, Op, Site, StopReason, StopToken, Strand, words,
+    Construct, Event, EventNumber, Execution, Names, Op, Site, StopPoll, StopReason, StopToken,
+    Strand, words,
 };
 use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
@@ -156,6 +157,14 @@ impl<'a> Survey<'a> {
         if self.stopped.is_none() {
             self.stopped = Some(why);
             self.stop = self.stop.grace(GRACE);
+        }
+    }
+
+    /// An engine that took one event after the other may have been stopped: what comes after is not judged.
+    pub fn heed(&mut self, engine: StopPoll) {
+        if let Some((why, events)) = engine.stopped() {
+            self.judged = self.judged.min(events);
+            self.cut_short(why);
         }
     }
 

@@ -23,7 +23,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{AccessKind, Construct, EventNumber, Execution, Location};
+use deadheat_model::{AccessKind, Construct, EventNumber, Execution, Location, StopPoll};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -49,23 +49,30 @@ pub const ENGINE: Engine = Engine {
     in_memory: true,
     judge: |survey, _| {
         let execution = survey.execution(ENGINE.name)?;
-        let racy: Racy = racy(execution)?.into_iter().collect();
-        all_races(execution, &racy)
+        let mut poll = StopPoll::new(survey.stop);
+        let racy: Racy = racy(execution, &mut poll)?.into_iter().collect();
+        all_races(execution, &racy, poll, survey)
     },
 };
 
 /// The locations that race, as the engine by itself sees them.
 pub fn racy_locations(execution: &Execution) -> Result<BTreeSet<Location>, EngineError> {
-    let racy = racy(execution)?.into_iter();
+    let racy = racy(execution, &mut StopPoll::default())?.into_iter();
     Ok(racy.map(|(location, _)| location).collect())
 }
 
-/// The locations that race, each with the first event of which that is known.
-fn racy(execution: &Execution) -> Result<Vec<(Location, EventNumber)>, EngineError> {
+/// The locations that race, each with the first event of which that is known, until it is stopped.
+fn racy(
+    execution: &Execution,
+    poll: &mut StopPoll,
+) -> Result<Vec<(Location, EventNumber)>, EngineError> {
     let mut order = RecordedOrder::new(execution, |_| false)?;
     let mut histories = Histories::new(execution);
     let mut racy = Vec::new();
     for (event, number) in execution.events.iter().zip(1..) {
+        if poll.stops() {
+            break;
+        }
         let Some(access) = event.access() else {
             continue;
         };

@@ -1,11 +1,16 @@
 //! Every engine says what the graph says, on random programs and under any schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use deadheat_lang::{Program, Schedule};
-use deadheat_model::{AccessKind, Execution, Location, Race, Site};
+use deadheat_model::{
+    AccessKind, Event, Execution, Location, Op, Race, Site, StopReason, StopToken, Strand,
+};
 use deadheat_offline::replay::{drdp, parallel, spd3};
-use deadheat_offline::{Engine, cg, esp_bags, graph, zipper};
+use deadheat_offline::{
+    ENGINES, Engine, Options, Recording, Survey, Worth, cg, esp_bags, graph, zipper,
+};
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
 
 const SCHEDULES: [Schedule; 4] = [
@@ -180,5 +185,44 @@ fn drdp_is_right_where_the_paper_is_not() {
             let found = racy_locations(&drdp::ENGINE, &run.execution).len();
             assert_eq!(found, races, "{name}, {schedule:?}");
         }
+    }
+}
+
+/// So many tasks that each write one location that all share, and one of their own many times.
+fn many_tasks(tasks: u32, writes: u32) -> Execution {
+    let mut execution = Execution::default();
+    execution.names.strands = vec![String::new(); tasks as usize + 1];
+    let locations = tasks as usize + 1;
+    execution.names.locations = vec![String::new(); locations];
+    execution.names.sites = vec![String::new(); 2];
+    let mut push = |strand, op, site| {
+        let event = Event::new(Strand(strand), op, Site(site));
+        execution.events.push(event);
+    };
+    for task in 1..=tasks {
+        push(0, Op::Async(Strand(task)), 0);
+        push(task, Op::Write(Location(0)), 1);
+        for _ in 0..writes {
+            push(task, Op::Write(Location(task.into())), 1);
+        }
+        push(task, Op::End, 0);
+    }
+    execution
+}
+
+#[test]
+fn a_time_limit_ends_exact_engines_in_the_middle() {
+    let execution = many_tasks(2_000, 1_000);
+    for engine in ENGINES.iter().filter(|engine| engine.worth == Worth::Exact) {
+        let recording = Recording::InMemory(&execution);
+        let mut survey = Survey::new(recording, &|_, _| {}, StopToken::default()).unwrap();
+        // None of them is done in this time.
+        survey.stop = StopToken::default().or_after(Duration::from_millis(3));
+        let found = engine.judge(&mut survey, &Options::default()).unwrap();
+        let name = engine.name;
+        assert_eq!(found.stopped, Some(StopReason::TimeUp), "{name}");
+        assert!(!found.all_listed && !found.exhaustive, "{name}");
+        let racy: Vec<u64> = found.racy.iter().map(|x| x.0).collect();
+        assert!(racy.is_empty() || racy == [0], "{name}");
     }
 }

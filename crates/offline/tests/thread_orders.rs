@@ -8,7 +8,7 @@ use deadheat_offline::threads::partial_order::PartialOrder;
 use deadheat_offline::threads::shb::Shb;
 use deadheat_offline::threads::wcp::Wcp;
 use deadheat_offline::threads::{At, Driver, Lowering};
-use deadheat_order::{Clock, Epoch};
+use deadheat_order::{Epoch, WideClock};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::definitions::{PartialOrders, Relation};
 use deadheat_testing::traces::{
@@ -17,20 +17,20 @@ use deadheat_testing::traces::{
 
 /// Notes each access: its number from 0, its epoch, and the clock by which it is checked.
 #[derive(Default)]
-struct Notes(Vec<(usize, Epoch, Clock)>);
+struct Notes(Vec<(usize, Epoch, WideClock)>);
 
 impl History for Notes {
-    fn access(&mut self, clock: &Clock, at: At, _: Location, _: AccessKind) {
+    fn access(&mut self, clock: &WideClock, at: At, _: Location, _: AccessKind) {
         let epoch = Epoch::new(at.strand, clock.get(at.strand));
         self.0.push((at.number as usize - 1, epoch, clock.clone()));
     }
 
-    fn atomic(&mut self, clock: &Clock, at: At, x: Location, kind: AccessKind) {
+    fn atomic(&mut self, clock: &WideClock, at: At, x: Location, kind: AccessKind) {
         self.access(clock, at, x, kind);
     }
 }
 
-fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, Clock)> {
+fn notes<P: PartialOrder>(trace: &Execution) -> Vec<(usize, Epoch, WideClock)> {
     let mut judged: Judge<P, _> = Judge::new(&trace.names, Notes::default());
     let mut driver = Driver::new(&trace.names, Lowering::HappensBefore);
     driver.feed(&trace.events, &mut judged).unwrap();

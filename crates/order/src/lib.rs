@@ -6,7 +6,7 @@
 //!   thread. Tree and joins together are the [`Structure`], which orders any two steps of a program
 //!   without locks.
 //! - [`Clock`] is a vector clock: what comes before a point, for threads; [`Epoch`] one entry of it.
-//!   [`PersistentClock`] is one of very many that are kept.
+//!   [`PersistentClock`] is one of very many that are kept, [`WideClock`] one of any number of strands.
 //! - [`Bags`] tell, on a depth-first walk, what is parallel to the point reached. They are made of
 //!   [`DisjointSets`].
 //!
@@ -33,6 +33,7 @@ pub mod sets;
 pub mod structure;
 pub mod sync;
 pub mod tree;
+pub mod wide_clock;
 
 pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
@@ -43,3 +44,4 @@ pub use search::{Question, Search, Traversal};
 pub use sets::DisjointSets;
 pub use structure::{FinishPast, Structure, Task};
 pub use tree::{Place, Relation, Step, Tree};
+pub use wide_clock::WideClock;

@@ -9,7 +9,7 @@
 //! Cost: a look-up goes down log16(strands) nodes; a join visits the nodes in which the two differ; a
 //! change copies at most one path.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use deadheat_model::Strand;
 
@@ -20,7 +20,7 @@ const WIDTH: usize = 16;
 /// How much of every strand comes before a point, made to be kept.
 #[derive(Clone, Debug, Default)]
 pub struct PersistentClock {
-    root: Option<Rc<Node>>,
+    root: Option<Arc<Node>>,
     /// How many levels of inner nodes there are above the times.
     height: u32,
 }
@@ -28,7 +28,7 @@ pub struct PersistentClock {
 #[derive(Clone, Debug)]
 enum Node {
     Times([Time; WIDTH]),
-    Inner([Option<Rc<Node>>; WIDTH]),
+    Inner([Option<Arc<Node>>; WIDTH]),
 }
 
 impl PersistentClock {
@@ -69,8 +69,8 @@ impl PersistentClock {
         self.grow(height);
         let mut slot = &mut self.root;
         for level in (0..=self.height).rev() {
-            let node = slot.get_or_insert_with(|| Rc::new(Node::empty(level)));
-            match Rc::make_mut(node) {
+            let node = slot.get_or_insert_with(|| Arc::new(Node::empty(level)));
+            match Arc::make_mut(node) {
                 Node::Times(times) => {
                     times[index % WIDTH] = time;
                     return;
@@ -138,19 +138,19 @@ fn digit(index: usize, level: u32) -> usize {
 }
 
 /// The same times under so many more levels.
-fn lift(node: &Rc<Node>, levels: u32) -> Rc<Node> {
+fn lift(node: &Arc<Node>, levels: u32) -> Arc<Node> {
     let mut node = node.clone();
     for _ in 0..levels {
         let mut children = [const { None }; WIDTH];
         children[0] = Some(node);
-        node = Rc::new(Node::Inner(children));
+        node = Arc::new(Node::Inner(children));
     }
     node
 }
 
 /// Whether no time of a node is above the other's. Both are on one level.
-fn is_within(a: &Rc<Node>, b: &Rc<Node>) -> bool {
-    if Rc::ptr_eq(a, b) {
+fn is_within(a: &Arc<Node>, b: &Arc<Node>) -> bool {
+    if Arc::ptr_eq(a, b) {
         return true;
     }
     match (&**a, &**b) {
@@ -164,7 +164,7 @@ fn is_within(a: &Rc<Node>, b: &Rc<Node>) -> bool {
     }
 }
 
-fn join(mine: &mut Option<Rc<Node>>, theirs: &Rc<Node>) {
+fn join(mine: &mut Option<Arc<Node>>, theirs: &Arc<Node>) {
     let Some(node) = mine else {
         *mine = Some(theirs.clone());
         return;
@@ -176,7 +176,7 @@ fn join(mine: &mut Option<Rc<Node>>, theirs: &Rc<Node>) {
         *node = theirs.clone();
         return;
     }
-    match (Rc::make_mut(node), &**theirs) {
+    match (Arc::make_mut(node), &**theirs) {
         (Node::Times(mine), Node::Times(theirs)) => {
             for (mine, theirs) in mine.iter_mut().zip(theirs) {
                 *mine = (*mine).max(*theirs);
@@ -196,13 +196,13 @@ fn join(mine: &mut Option<Rc<Node>>, theirs: &Rc<Node>) {
 
 /// Says whether to go on.
 fn ahead_of(
-    mine: &Rc<Node>,
-    theirs: Option<&Rc<Node>>,
+    mine: &Arc<Node>,
+    theirs: Option<&Arc<Node>>,
     first: usize,
     level: u32,
     each: &mut impl FnMut(Strand, Time) -> bool,
 ) -> bool {
-    if theirs.is_some_and(|theirs| Rc::ptr_eq(mine, theirs)) {
+    if theirs.is_some_and(|theirs| Arc::ptr_eq(mine, theirs)) {
         return true;
     }
     match &**mine {

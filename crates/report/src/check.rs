@@ -52,7 +52,7 @@ pub struct CheckReport {
     pub deadlock: Option<DeadlockReport>,
     /// The error that the run ended with.
     pub error: Option<ErrorReport>,
-    /// Why the run was stopped before its end, if it was.
+    /// Why the run, or its judge, was stopped before its end, if one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Which orders of sections were visited, if that was asked for: `races` and `racy_locations` are
@@ -279,6 +279,7 @@ impl CheckReport {
                 });
             }
         }
+        let stopped = stopped.or_else(|| findings.stopped.map(|why| why.to_string()));
         let racy_locations: BTreeSet<String> = races.iter().map(|r| r.location.clone()).collect();
         let explored = exploration.map(|exploration| {
             let mut explored = explored(exploration, tables);

@@ -27,16 +27,32 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
         (Some(explored), _) => of_exploration(explored),
         (None, Some(orders)) => of_orders(report, orders),
         (None, None) if judged < events => format!(
-            "{} in the first {} of {} of this schedule; the rest was not judged, its graph is too \
-             large",
-            match report.racy_locations.len() as u64 {
-                0 => "no race".to_string(),
-                n => counted(n, "racy location"),
-            },
+            "{} in the first {} of {} of this schedule; the rest was not judged, {}",
+            found(report),
             grouped(judged as u64),
             counted(events as u64, "event"),
+            match &report.stopped {
+                Some(why) => why,
+                None => "its graph is too large",
+            },
         ),
+        (None, None) if report.stopped.is_some() && !matches!(run.ending, Ending::Stopped(_)) => {
+            format!(
+                "{} so far; {} was stopped before it had judged all of this schedule ({})",
+                found(report),
+                report.engine,
+                report.stopped.as_deref().unwrap_or_default(),
+            )
+        }
         (None, None) => of_run(report, constructs, run),
+    }
+}
+
+/// What was found in the run.
+fn found(report: &CheckReport) -> String {
+    match report.racy_locations.len() as u64 {
+        0 => "no race".to_string(),
+        n => counted(n, "racy location"),
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use deadheat_lang::{Program, RecordedSchedule, Schedule};
 use deadheat_model::{
-    AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, StopReason, Strand,
+    AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, StopPoll, StopReason, Strand,
 };
 use deadheat_offline::graph;
 use deadheat_offline::pairs::{self, Node};
@@ -73,6 +73,7 @@ impl Races<'_> {
             class.accesses.clone(),
             |_| None,
             |a, b, _| class.before[b].contains(a) || (is_section(a) && is_section(b)),
+            &mut StopPoll::default(),
         );
         for race in &found.found {
             let names = &class.run.execution.names;

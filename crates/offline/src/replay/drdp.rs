@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Construct, Execution, Location};
+use deadheat_model::{Construct, Execution, Location, StopPoll};
 use deadheat_online::Shadow;
 use deadheat_online::drdp::{Checker, History};
 use deadheat_order::{Search, Structure};
@@ -26,8 +26,9 @@ pub const ENGINE: Engine = Engine {
     in_memory: true,
     judge: |survey, _| {
         let execution = survey.execution(ENGINE.name)?;
-        let (racy, _) = run(execution, Checker::default())?;
-        all_races(execution, &racy)
+        let mut poll = StopPoll::new(survey.stop);
+        let (racy, _) = run(execution, Checker::default(), &mut poll)?;
+        all_races(execution, &racy, poll, survey)
     },
 };
 
@@ -46,15 +47,19 @@ pub struct Account {
 
 /// Judges an execution with a given checker; tells what that took.
 pub fn account(execution: &Execution, checker: Checker) -> Result<Account, EngineError> {
-    let (racy, mut account) = run(execution, checker)?;
+    let (racy, mut account) = run(execution, checker, &mut StopPoll::default())?;
     account.racy = racy.into_keys().collect();
     Ok(account)
 }
 
-fn run(execution: &Execution, mut checker: Checker) -> Result<(Racy, Account), EngineError> {
+fn run(
+    execution: &Execution,
+    mut checker: Checker,
+    poll: &mut StopPoll,
+) -> Result<(Racy, Account), EngineError> {
     let mut shadow = Shadow::<History>::default();
     let mut racy = Racy::new();
-    let strands = each_access(execution, |strands, task, event, number| {
+    let strands = each_access(execution, poll, |strands, task, event, number| {
         if let Some(access) = event.access() {
             let (location, kind) = (access.location, access.kind);
             let structure = &strands.structure;

@@ -14,7 +14,7 @@ pub mod spd3;
 use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Event, EventNumber, Execution, Findings, Finish, Location, Op, Promise, Strand,
+    Event, EventNumber, Execution, Findings, Finish, Location, Op, Promise, StopPoll, Strand,
 };
 use deadheat_order::{FinishPast, Full, Signal, Structure, Task};
 use rustc_hash::FxHashMap;
@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::engine::EngineError;
 use crate::pairs::{self, Node};
 use crate::recorded_order::RecordedOrder;
+use crate::survey::Survey;
 
 /// A strand that runs.
 #[derive(Debug)]
@@ -208,13 +209,18 @@ impl Strands {
 /// The locations that an engine has found to race, each with an event that races with another one.
 pub(crate) type Racy = BTreeMap<Location, EventNumber>;
 
-/// Gives every event to `access` or to [`Strands::synchronise`]; the strands as they are in the end.
+/// Gives every event to `access` or to [`Strands::synchronise`], until it is stopped; the strands as they are in
+/// the end.
 fn each_access(
     execution: &Execution,
+    poll: &mut StopPoll,
     mut access: impl FnMut(&Strands, &Task, &Event, EventNumber),
 ) -> Result<Strands, Full> {
     let mut strands = Strands::new()?;
     for (event, number) in execution.events.iter().zip(1..) {
+        if poll.stops() {
+            break;
+        }
         match event.access() {
             Some(_) => {
                 if let Some(task) = strands.task(event.strand()) {
@@ -227,8 +233,15 @@ fn each_access(
     Ok(strands)
 }
 
-/// All races of the locations that an engine has found to race.
-pub(crate) fn all_races(execution: &Execution, racy: &Racy) -> Result<Findings, EngineError> {
+/// All races of the locations that an engine has found to race, as far as the engine, and then this, was not
+/// stopped; of each location one at least.
+pub(crate) fn all_races(
+    execution: &Execution,
+    racy: &Racy,
+    engine: StopPoll,
+    survey: &mut Survey,
+) -> Result<Findings, EngineError> {
+    survey.heed(engine);
     let judged = execution.events.len() as u64;
     if racy.is_empty() {
         return Ok(Findings::listed(Vec::new(), true, judged));
@@ -240,6 +253,7 @@ pub(crate) fn all_races(execution: &Execution, racy: &Racy) -> Result<Findings, 
         .iter()
         .filter_map(|(&location, &number)| Some((location, node_of(number)?)))
         .collect();
+    let mut poll = StopPoll::new(survey.stop);
     let races = pairs::races(
         accesses,
         |location| known.get(&location).copied(),
@@ -249,6 +263,10 @@ pub(crate) fn all_races(execution: &Execution, racy: &Racy) -> Result<Findings, 
             *compared += (order.work() - before) as usize;
             found
         },
+        &mut poll,
     );
+    if let Some((why, _)) = poll.stopped() {
+        survey.cut_short(why);
+    }
     Ok(Findings::listed(races.found, races.complete, judged))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{Construct, Execution, Location};
+use deadheat_model::{Construct, Execution, Location, StopPoll};
 use deadheat_online::Shadow;
 use deadheat_online::spd3::{Cell, Worker};
 use deadheat_order::Structure;
@@ -20,8 +20,9 @@ pub const ENGINE: Engine = Engine {
     in_memory: true,
     judge: |survey, _| {
         let execution = survey.execution(ENGINE.name)?;
-        let (racy, _) = run(execution, Worker::default())?;
-        all_races(execution, &racy)
+        let mut poll = StopPoll::new(survey.stop);
+        let (racy, _) = run(execution, Worker::default(), &mut poll)?;
+        all_races(execution, &racy, poll, survey)
     },
 };
 
@@ -30,14 +31,18 @@ pub fn racy_locations(
     execution: &Execution,
     worker: Worker,
 ) -> Result<(BTreeSet<Location>, Structure), EngineError> {
-    let (racy, structure) = run(execution, worker)?;
+    let (racy, structure) = run(execution, worker, &mut StopPoll::default())?;
     Ok((racy.into_keys().collect(), structure))
 }
 
-fn run(execution: &Execution, mut worker: Worker) -> Result<(Racy, Structure), EngineError> {
+fn run(
+    execution: &Execution,
+    mut worker: Worker,
+    poll: &mut StopPoll,
+) -> Result<(Racy, Structure), EngineError> {
     let shadow = Shadow::<Cell>::default();
     let mut racy = Racy::new();
-    let strands = each_access(execution, |strands, task, event, number| {
+    let strands = each_access(execution, poll, |strands, task, event, number| {
         if let Some(access) = event.access() {
             let location = access.location;
             let cell = || shadow.cell(location);

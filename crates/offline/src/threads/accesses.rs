@@ -1,7 +1,9 @@
 //! Accesses judged under a partial order: an order, and a history of accesses that asks it.
 
-use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Time};
+use std::hint::black_box;
+
+use deadheat_model::{AccessKind, Event, Location, Lock, Names, Strand};
+use deadheat_order::{Time, WideClock};
 use fixedbitset::FixedBitSet;
 
 use super::partial_order::PartialOrder;
@@ -11,11 +13,16 @@ use super::{At, Publish, Slot, ThreadEngine};
 pub trait History: Send {
     /// A strand accesses a location; its clock says what comes before, and at its own entry when this
     /// is.
-    fn access(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
+    fn access(&mut self, clock: &WideClock, at: At, location: Location, kind: AccessKind);
     /// The same, atomically.
-    fn atomic(&mut self, clock: &Clock, at: At, location: Location, kind: AccessKind);
-    /// What each strand did up to its time in `covered` comes before all accesses that are still to come.
-    fn forget(&mut self, _covered: &[Time]) {}
+    fn atomic(&mut self, clock: &WideClock, at: At, location: Location, kind: AccessKind);
+    /// A location is accessed soon: reads what is kept of it, so that it is near by then. What is returned means
+    /// nothing.
+    fn fetch(&self, _: Location) -> u64 {
+        0
+    }
+    /// What strands did up to their times in `covered` comes before all accesses that are still to come.
+    fn forget(&mut self, _covered: &[(Strand, Time)]) {}
 }
 
 /// A history that finds the locations that race.
@@ -34,40 +41,92 @@ pub struct Judge<O, H> {
 
 /// What a history need not keep: whatever comes before the present of every strand that runs comes before all that
 /// is still to come, because a strand that begins later knows what the one that forks it knows.
+#[derive(Default)]
 struct Forgetting {
     running: Vec<Strand>,
-    /// How many accesses there are until it is looked at again.
+    /// By strand: where in `running` it is.
+    places: Vec<u32>,
+    /// The strands of which something was done that is not known to all, as far as it was looked at.
+    open: Vec<Strand>,
+    /// How many accesses there were since it was looked at, and when it is next thought of.
+    since: usize,
     next: usize,
-    covered: Vec<Time>,
+    /// How much of the open strands is known to all.
+    covered: Vec<(Strand, Time)>,
 }
 
-/// After how many accesses it is looked at again what can be forgotten, at least; and at least as many as there are
-/// pairs of strands that run, so that it costs an access nothing to speak of.
+/// After how many accesses it is looked at again what can be forgotten, at least; and at least as many as clocks are
+/// looked at then, so that it costs an access nothing to speak of.
 const FORGETS: usize = 16;
+
+/// How many clocks an access may cost at most.
+const WORTH: usize = 64;
+
+const NOWHERE: u32 = u32::MAX;
 
 impl Forgetting {
     fn begin(&mut self, strand: Strand) {
+        if self.places.len() <= strand.index() {
+            self.places.resize(strand.index() + 1, NOWHERE);
+        }
+        self.places[strand.index()] = self.running.len() as u32;
         self.running.push(strand);
+        self.open.push(strand);
+    }
+
+    /// Whether to look again, after one more access.
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        self.since += 1;
+        self.since >= self.next && self.is_worth_it()
+    }
+
+    /// There may be many more strands than the last time: then it waits until it is [`WORTH`] it.
+    #[cold]
+    fn is_worth_it(&mut self) -> bool {
+        let least = self.running.len() * self.open.len() / WORTH;
+        self.next = self.next.max(least).max(FORGETS);
+        self.since >= self.next
+    }
+
+    fn runs(&self, strand: Strand) -> bool {
+        self.places[strand.index()] != NOWHERE
     }
 
     fn end(&mut self, strand: Strand) {
-        self.running.retain(|running| *running != strand);
+        let place = self.places.get_mut(strand.index());
+        let place = place.map_or(NOWHERE, |place| std::mem::replace(place, NOWHERE));
+        if place != NOWHERE {
+            self.running.swap_remove(place as usize);
+            if let Some(moved) = self.running.get(place as usize) {
+                self.places[moved.index()] = place;
+            }
+        }
     }
 
-    /// What comes before the present of every strand that runs, but a strand's own.
-    fn covered(&mut self, order: &impl PartialOrder) -> &[Time] {
-        self.next = FORGETS.max(self.running.len() * self.running.len());
-        self.covered.fill(Time::MAX);
-        for &strand in &self.running {
-            let clock = order.clock(strand);
-            let own = self.covered[strand.index()];
-            for (other, covered) in self.covered.iter_mut().enumerate() {
-                *covered = clock.get(Strand(other as u32)).min(*covered);
+    /// How much of each strand comes before the present of every strand that runs, itself left aside.
+    fn covered(&mut self, order: &impl PartialOrder) -> &[(Strand, Time)] {
+        let mut covered = std::mem::take(&mut self.covered);
+        covered.clear();
+        for &strand in &self.open {
+            // Nobody else knows of the time that it is in, if it runs.
+            let now = order.clock(strand).get(strand);
+            let mut least = now - u32::from(self.runs(strand));
+            for &other in self.running.iter().filter(|other| **other != strand) {
+                least = order.clock(other).get(strand).min(least);
             }
-            // Nobody else knows of the time that it is in.
-            let before_now = clock.get(strand).saturating_sub(1);
-            self.covered[strand.index()] = own.min(before_now);
+            covered.push((strand, least));
         }
+        // Of a strand that has ended, and all of which is known to all, nothing is ever news.
+        let mut each = covered.iter();
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|&strand| {
+            let least = each.next().map_or(0, |(_, least)| *least);
+            self.runs(strand) || least < order.clock(strand).get(strand)
+        });
+        self.since = 0;
+        self.next = FORGETS.max(self.running.len() * open.len());
+        (self.open, self.covered) = (open, covered);
         &self.covered
     }
 }
@@ -85,22 +144,17 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
     /// The same, of a trace in which every strand but the first is forked: the history may forget.
     pub fn forgetting(names: &Names, history: H) -> Judge<O, H> {
         Judge {
-            forgetting: Some(Forgetting {
-                running: Vec::new(),
-                next: FORGETS,
-                covered: vec![0; names.strands.len()],
-            }),
+            forgetting: Some(Forgetting::default()),
             ..Judge::new(names, history)
         }
     }
 
     #[inline]
     fn forget(&mut self) {
-        if let Some(forgetting) = &mut self.forgetting {
-            forgetting.next -= 1;
-            if forgetting.next == 0 {
-                self.history.forget(forgetting.covered(&self.order));
-            }
+        if let Some(forgetting) = &mut self.forgetting
+            && forgetting.is_due()
+        {
+            self.history.forget(forgetting.covered(&self.order));
         }
     }
 
@@ -127,6 +181,13 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
         if let Some(forgetting) = &mut self.forgetting {
             forgetting.begin(strand);
         }
+    }
+
+    fn ahead(&mut self, events: &[(u32, Event)]) {
+        // Reads that do not wait for each other are made together.
+        let accesses = events.iter().filter_map(|(_, event)| event.access());
+        let fetched = accesses.map(|access| self.history.fetch(access.location));
+        black_box(fetched.fold(0, |all, fetched| all ^ fetched));
     }
 
     #[inline]

@@ -27,7 +27,7 @@ pub(crate) enum Needs {
 }
 
 /// Whether the locations that race are better found before their accesses are compared.
-pub(crate) fn has_much_to_compare(survey: &Survey) -> bool {
+fn has_much_to_compare(survey: &Survey) -> bool {
     survey.exposed.accesses > FEW_ACCESSES.max(survey.count / FEW_OF_ALL)
 }
 

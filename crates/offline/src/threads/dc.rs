@@ -14,7 +14,7 @@
 //! the lock. Memory: see `sections.rs`.
 
 use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Time};
+use deadheat_order::{Time, WideClock};
 
 use super::by_order::{Needs, by_order};
 use super::fasttrack::FastTrack;
@@ -54,18 +54,18 @@ pub struct Dc {
     strands: StrandClocks,
     sections: Sections,
     /// What the releases of each lock come behind, for those who take it for reading.
-    released: Vec<Clock>,
+    released: Vec<WideClock>,
 }
 
-impl Learner for Clock {
+impl Learner for WideClock {
     #[inline]
     fn knows(&self, strand: Strand) -> Time {
         self.get(strand)
     }
 
     #[inline]
-    fn learn(&mut self, times: &[Time]) {
-        self.join_times(times);
+    fn learn(&mut self, clock: &WideClock) {
+        self.join(clock);
     }
 }
 
@@ -75,7 +75,7 @@ impl PartialOrder for Dc {
         Dc {
             strands: StrandClocks::new(strands),
             sections: Sections::new(names),
-            released: vec![Clock::default(); locks],
+            released: vec![WideClock::default(); locks],
         }
     }
 
@@ -84,7 +84,7 @@ impl PartialOrder for Dc {
     }
 
     #[inline]
-    fn clock(&self, strand: Strand) -> &Clock {
+    fn clock(&self, strand: Strand) -> &WideClock {
         self.strands.of(strand)
     }
 

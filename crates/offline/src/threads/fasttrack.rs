@@ -14,7 +14,7 @@
 //! [`pairs`](super::pairs) to find out.
 
 use deadheat_model::{AccessKind, Construct, Location, Names, Strand};
-use deadheat_order::{Clock, Epoch};
+use deadheat_order::{Epoch, WideClock};
 use fixedbitset::FixedBitSet;
 
 use super::accesses::{Finder, History};
@@ -55,7 +55,7 @@ const RACY: Epoch = Epoch::LAST;
 pub struct FastTrack {
     cells: Vec<Cell>,
     /// The last reads of locations that strands read in parallel.
-    reads: Vec<Clock>,
+    reads: Vec<WideClock>,
     free: Vec<u32>,
     /// Locations with atomic accesses.
     atomic: FixedBitSet,
@@ -72,28 +72,28 @@ impl FastTrack {
         }
     }
 
-    fn read(&mut self, clock: &Clock, now: Epoch, x: Location) {
+    fn read(&mut self, clock: &WideClock, now: Epoch, x: Location) {
         let cell = &mut self.cells[x.index()];
         if !clock.covers(cell.write) {
             cell.write = RACY;
         } else if cell.read.strand() == MANY {
-            self.reads[cell.read.time() as usize - 1].set(now.strand(), now.time());
+            self.reads[cell.read.time() as usize - 1].raise(now.strand(), now.time());
         } else if clock.covers(cell.read) {
             cell.read = now;
         } else {
             let number = self.free.pop().unwrap_or_else(|| {
-                self.reads.push(Clock::default());
+                self.reads.push(WideClock::default());
                 self.reads.len() as u32
             });
             let reads = &mut self.reads[number as usize - 1];
-            reads.copy_from(&Clock::default());
-            reads.set(cell.read.strand(), cell.read.time());
-            reads.set(now.strand(), now.time());
+            reads.copy_from(&WideClock::default());
+            reads.raise(cell.read.strand(), cell.read.time());
+            reads.raise(now.strand(), now.time());
             cell.read = Epoch::new(MANY, number);
         }
     }
 
-    fn write(&mut self, clock: &Clock, now: Epoch, x: Location) {
+    fn write(&mut self, clock: &WideClock, now: Epoch, x: Location) {
         let cell = &mut self.cells[x.index()];
         let mut ordered = clock.covers(cell.write);
         if cell.read.strand() == MANY {
@@ -112,7 +112,7 @@ impl FastTrack {
 
 impl History for FastTrack {
     #[inline]
-    fn access(&mut self, clock: &Clock, at: At, x: Location, kind: AccessKind) {
+    fn access(&mut self, clock: &WideClock, at: At, x: Location, kind: AccessKind) {
         let now = Epoch::new(at.strand, clock.get(at.strand));
         let cell = self.cells[x.index()];
         match kind {
@@ -124,7 +124,13 @@ impl History for FastTrack {
         }
     }
 
-    fn atomic(&mut self, _: &Clock, _: At, x: Location, _: AccessKind) {
+    #[inline]
+    fn fetch(&self, x: Location) -> u64 {
+        let cell = self.cells.get(x.index());
+        cell.map_or(0, |cell| u64::from(cell.write.time()))
+    }
+
+    fn atomic(&mut self, _: &WideClock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
     }
 }

@@ -10,6 +10,7 @@
 //! Engines that predict other orders than the recorded one need more kept than happens-before says:
 //! two atomic operations that do not synchronise still see each other's values. [`Lowering`] says which.
 
+mod access_log;
 pub mod accesses;
 mod by_order;
 pub mod dc;
@@ -22,6 +23,7 @@ pub mod locksets;
 pub mod pairs;
 pub mod partial_order;
 pub mod picked;
+mod place_lists;
 mod sections;
 pub mod shb;
 mod snapshots;
@@ -34,7 +36,7 @@ pub mod wcp;
 
 pub use driver::{Driver, Malformed, repair, validate};
 
-use deadheat_model::{EventNumber, Location, Lock, Site, Strand};
+use deadheat_model::{Event, EventNumber, Location, Lock, Site, Strand};
 
 /// An event's number, who did it and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +66,8 @@ pub enum Publish {
 /// An engine that judges threads, one event after the other. One that looks at locks alone need not care for
 /// what else orders threads.
 pub trait ThreadEngine {
+    /// These events are told next, each with its place in a part of the trace: time to fetch what they need.
+    fn ahead(&mut self, _: &[(u32, Event)]) {}
     /// A thread that nobody forked does something for the first time.
     fn begin(&mut self, _: Strand) {}
     /// A thread reads a location.

@@ -4,13 +4,13 @@
 //! goes with the order of the trace. A [`PartialOrder`] is told the events one after the other and
 //! keeps, for each strand, a clock of what comes before its present. An event is then known by its
 //! [`Epoch`]: its strand and that strand's own time; and the events that come before an access are
-//! those whose epoch the strand's clock [covers](Clock::covers).
+//! those whose epoch the strand's clock [covers](WideClock::covers).
 //!
 //! For that to be exact a strand's time goes up after everything that others can learn of, and only
 //! that: between two such events no other strand can tell one event from the next.
 
 use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Epoch};
+use deadheat_order::{Epoch, WideClock};
 
 use super::{At, Publish, Slot};
 
@@ -21,7 +21,7 @@ pub trait PartialOrder: Send {
     /// A strand that was not forked does something for the first time.
     fn begin(&mut self, strand: Strand);
     /// What comes before the strand's present, which is at the clock's own entry for the strand.
-    fn clock(&self, strand: Strand) -> &Clock;
+    fn clock(&self, strand: Strand) -> &WideClock;
     /// The strand is about to access a location: last chance to order it behind others.
     fn before_access(&mut self, _: At, _: Location, _: AccessKind) {}
     /// The strand has accessed a location. Orders only what comes later.
@@ -51,33 +51,33 @@ pub trait PartialOrder: Send {
 /// The strands' clocks, and what orders strands in every one of the orders: forks, joins, and slots.
 #[derive(Debug)]
 pub struct StrandClocks {
-    clocks: Vec<Clock>,
-    slots: Vec<Clock>,
+    clocks: Vec<WideClock>,
+    slots: Vec<WideClock>,
 }
 
 impl StrandClocks {
     /// No strand has begun. With very many, most of the memory is that of clocks: it is taken as they begin.
     pub fn new(strands: usize) -> StrandClocks {
         StrandClocks {
-            clocks: vec![Clock::default(); strands],
+            clocks: vec![WideClock::default(); strands],
             slots: Vec::new(),
         }
     }
 
     /// A strand is at its time 1, knowing nothing of others.
     pub fn begin(&mut self, strand: Strand) {
-        self.clocks[strand.index()].set(strand, 1);
+        self.clocks[strand.index()].raise(strand, 1);
     }
 
     /// A strand's clock.
     #[inline]
-    pub fn of(&self, strand: Strand) -> &Clock {
+    pub fn of(&self, strand: Strand) -> &WideClock {
         &self.clocks[strand.index()]
     }
 
     /// A strand's clock.
     #[inline]
-    pub fn of_mut(&mut self, strand: Strand) -> &mut Clock {
+    pub fn of_mut(&mut self, strand: Strand) -> &mut WideClock {
         &mut self.clocks[strand.index()]
     }
 
@@ -86,7 +86,7 @@ impl StrandClocks {
     pub fn tick(&mut self, strand: Strand) {
         let clock = &mut self.clocks[strand.index()];
         let time = clock.get(strand);
-        clock.set(strand, time + 1);
+        clock.raise(strand, time + 1);
     }
 
     /// What a strand has done comes before what its child does.
@@ -107,7 +107,7 @@ impl StrandClocks {
     pub fn publish(&mut self, strand: Strand, slot: Slot, how: Publish) {
         let slot = slot.0 as usize;
         if self.slots.len() <= slot {
-            self.slots.resize(slot + 1, Clock::default());
+            self.slots.resize(slot + 1, WideClock::default());
         }
         match how {
             Publish::Replace => self.slots[slot].copy_from(&self.clocks[strand.index()]),
@@ -119,7 +119,7 @@ impl StrandClocks {
     }
 
     /// What a slot stands for, if anything.
-    pub fn published(&self, slot: Slot) -> Option<&Clock> {
+    pub fn published(&self, slot: Slot) -> Option<&WideClock> {
         self.slots.get(slot.0 as usize)
     }
 

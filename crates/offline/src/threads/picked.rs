@@ -90,6 +90,7 @@ fn feed_part(
         if let Some(why) = stop.due() {
             return Ok(ControlFlow::Break((why, number(some[0].0) - 1)));
         }
+        engine.ahead(some);
         let events = some.iter().map(|(place, event)| (event, number(*place)));
         driver.feed_some(events, engine)?;
     }

@@ -28,7 +28,7 @@
 //! been joined know that it ended.
 
 use deadheat_model::{AccessKind, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Time};
+use deadheat_order::{Time, WideClock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -39,7 +39,7 @@ pub(super) trait Learner {
     /// How much of a strand comes before.
     fn knows(&self, strand: Strand) -> Time;
     /// Puts this before as well.
-    fn learn(&mut self, times: &[Time]);
+    fn learn(&mut self, clock: &WideClock);
 }
 
 /// The sections that still matter.
@@ -111,7 +111,7 @@ impl Sections {
         let strands = names.strands.len();
         Sections {
             open: vec![SmallVec::new(); strands],
-            ends: Snapshots::new(strands),
+            ends: Snapshots::default(),
             accessed: Accessed {
                 lists: vec![NO_LIST; names.locations.len()],
                 short: Vec::new(),
@@ -120,7 +120,7 @@ impl Sections {
             leaking: (0..names.lock_count()).map(|_| Vec::new()).collect(),
             over: vec![false; strands],
             known_by_all: vec![0; strands],
-            until_asked: 0,
+            until_asked: strands.saturating_mul(strands),
         }
     }
 
@@ -168,7 +168,7 @@ impl Sections {
                     AccessKind::Write => accessor.any,
                 };
                 if end != Snapshot::NONE && ends.time(end) > learner.knows(accessor.strand) {
-                    learner.learn(ends.times(end));
+                    learner.learn(ends.clock(end));
                 }
             }
             let mine = mine.unwrap_or_else(|| {
@@ -197,7 +197,7 @@ impl Sections {
             }
             let begun = leaks.sections.partition_point(|leak| leak.began <= known);
             match leaks.sections[..begun].last() {
-                Some(leak) if leak.ended > known => learner.learn(self.ends.times(leak.end)),
+                Some(leak) if leak.ended > known => learner.learn(self.ends.clock(leak.end)),
                 _ => {}
             }
         }
@@ -209,7 +209,7 @@ impl Sections {
         &mut self,
         strand: Strand,
         lock: Lock,
-        clock: &Clock,
+        clock: &WideClock,
         known: impl Fn(Strand, Strand) -> Time,
     ) {
         let open = &mut self.open[strand.index()];
@@ -220,7 +220,7 @@ impl Sections {
         self.ends.fill(end, strand, clock);
         if self.until_asked == 0 {
             let strands = self.over.len();
-            self.until_asked = strands * strands;
+            self.until_asked = strands.saturating_mul(strands);
             for of in 0..strands as u32 {
                 self.known_by_all[of as usize] = known_by_all(Strand(of), &self.over, &known);
             }

@@ -12,10 +12,10 @@
 //! next, they decide the same).
 //!
 //! Cost: constant for an access that learns nothing, one join of clocks otherwise. Memory: 16 bytes a
-//! location, and at most one snapshot (4 bytes a strand) for each written location, in practice far fewer.
+//! location, and at most one snapshot (a clock) for each written location, in practice far fewer.
 
 use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Epoch};
+use deadheat_order::{Epoch, WideClock};
 
 use super::by_order::{Needs, by_order};
 use super::fasttrack::FastTrack;
@@ -72,9 +72,9 @@ impl<const LOCKS: bool> Observing<LOCKS> {
     fn observe(&mut self, strand: Strand, Written { at, knowing }: Written) {
         let clock = self.hb.strands.of_mut(strand);
         if !clock.covers(at) {
-            clock.join_times(self.snapshots.times(knowing));
+            clock.join(self.snapshots.clock(knowing));
             // The snapshot may be of an earlier write.
-            clock.set(at.strand(), at.time());
+            clock.raise(at.strand(), at.time());
             self.has_learnt(strand);
         }
     }
@@ -100,7 +100,7 @@ impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
         Observing {
             hb: Hb::new(names),
             written: vec![nothing; names.locations.len()],
-            snapshots: Snapshots::new(strands),
+            snapshots: Snapshots::default(),
             knows: vec![Snapshot::NONE; strands],
         }
     }
@@ -110,7 +110,7 @@ impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
     }
 
     #[inline]
-    fn clock(&self, strand: Strand) -> &Clock {
+    fn clock(&self, strand: Strand) -> &WideClock {
         self.hb.clock(strand)
     }
 

@@ -1,12 +1,11 @@
 //! Clocks as they were at some point of the past, each kept as long as somebody counts on it.
 //!
-//! All lie in one array, a row each, and rows are used again: no allocation for each clock. Whether
-//! somebody knows of a snapshot is asked far more often than what it says, so the time of the strand
-//! it was taken of lies apart, close to others. Cost: four bytes a strand, and eight, for each snapshot
-//! that is alive.
+//! Clocks are used again: no allocation for each. Whether somebody knows of a snapshot is asked far more often than
+//! what it says, so the time of the strand it was taken of lies apart, close to others. Cost: a clock, and eight bytes,
+//! for each snapshot that is alive.
 
 use deadheat_model::Strand;
-use deadheat_order::{Clock, Time};
+use deadheat_order::{Time, WideClock};
 
 /// A clock of the past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,10 +17,9 @@ impl Snapshot {
 }
 
 /// The clocks of the past that somebody counts on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Snapshots {
-    strands: usize,
-    times: Vec<Time>,
+    clocks: Vec<WideClock>,
     heads: Vec<Head>,
     free: Vec<Snapshot>,
 }
@@ -33,20 +31,10 @@ struct Head {
 }
 
 impl Snapshots {
-    /// Of clocks for so many strands.
-    pub fn new(strands: usize) -> Snapshots {
-        Snapshots {
-            strands,
-            times: Vec::new(),
-            heads: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-
     /// A new one, still without contents, on which one holder counts.
     pub fn create(&mut self) -> Snapshot {
         let snapshot = self.free.pop().unwrap_or_else(|| {
-            self.times.resize(self.times.len() + self.strands, 0);
+            self.clocks.push(WideClock::default());
             self.heads.push(Head {
                 time: 0,
                 holders: 0,
@@ -61,20 +49,15 @@ impl Snapshots {
     }
 
     /// Gives it its contents: a strand's clock.
-    pub fn fill(&mut self, snapshot: Snapshot, strand: Strand, clock: &Clock) {
+    pub fn fill(&mut self, snapshot: Snapshot, strand: Strand, clock: &WideClock) {
         self.heads[snapshot.0 as usize].time = clock.get(strand);
-        let start = snapshot.0 as usize * self.strands;
-        let (given, rest) =
-            self.times[start..start + self.strands].split_at_mut(clock.times().len());
-        given.copy_from_slice(clock.times());
-        rest.fill(0);
+        self.clocks[snapshot.0 as usize].copy_from(clock);
     }
 
-    /// Its contents, by strand.
+    /// Its contents.
     #[inline]
-    pub fn times(&self, snapshot: Snapshot) -> &[Time] {
-        let start = snapshot.0 as usize * self.strands;
-        &self.times[start..start + self.strands]
+    pub fn clock(&self, snapshot: Snapshot) -> &WideClock {
+        &self.clocks[snapshot.0 as usize]
     }
 
     /// The time of the strand it was taken of; that is never while it has no contents.

@@ -6,7 +6,8 @@
 //! location and strand.
 
 use deadheat_model::{AccessKind, Location, Names};
-use deadheat_order::{Clock, Time};
+use deadheat_order::wide_clock::FEW;
+use deadheat_order::{Time, WideClock};
 use fixedbitset::FixedBitSet;
 
 use super::At;
@@ -23,13 +24,14 @@ pub struct VectorClocks {
 }
 
 impl VectorClocks {
-    /// How many bytes a trace with these names takes; none if that cannot be counted.
-    pub fn bytes(names: &Names) -> Option<usize> {
-        let entries = names.strands.len().checked_mul(names.locations.len())?;
-        entries.checked_mul(2 * size_of::<Time>())
+    /// Whether a trace with these names takes little enough: few strands, and so many bytes.
+    pub fn are_for(names: &Names, bytes: usize) -> bool {
+        let (strands, locations) = (names.strands.len(), names.locations.len());
+        let entries = strands.saturating_mul(locations);
+        strands <= FEW && entries.saturating_mul(2 * size_of::<Time>()) <= bytes
     }
 
-    /// Before the first access of a trace with these names.
+    /// Before the first access of a trace with these names, of [`FEW`] strands at most.
     pub fn new(names: &Names) -> VectorClocks {
         let (strands, locations) = (names.strands.len(), names.locations.len());
         VectorClocks {
@@ -44,15 +46,19 @@ impl VectorClocks {
 
 impl History for VectorClocks {
     #[inline]
-    fn access(&mut self, clock: &Clock, at: At, x: Location, kind: AccessKind) {
+    fn access(&mut self, clock: &WideClock, at: At, x: Location, kind: AccessKind) {
         let (x, strands) = (x.index(), self.strands);
+        // Nothing more is asked of it.
+        if self.racy.contains(x) {
+            return;
+        }
         let cell = &mut self.times[2 * x * strands..2 * (x + 1) * strands];
         // A clock ends with the last strand it knows of.
-        let known = clock.times().len();
+        let known = clock.times().unwrap_or_default();
         let covered = |times: &[Time]| {
-            let pairs = times.iter().zip(clock.times());
+            let pairs = times.iter().zip(known);
             let late = pairs.fold(0, |late, (time, now)| late | time.saturating_sub(*now));
-            late == 0 && times[known..].iter().all(|&time| time == 0)
+            late == 0 && times[known.len()..].iter().all(|&time| time == 0)
         };
         let (writes, reads) = cell.split_at_mut(strands);
         let now = clock.get(at.strand);
@@ -72,7 +78,13 @@ impl History for VectorClocks {
         self.plain.insert(x);
     }
 
-    fn atomic(&mut self, _: &Clock, _: At, x: Location, _: AccessKind) {
+    #[inline]
+    fn fetch(&self, x: Location) -> u64 {
+        let first = self.times.get(2 * x.index() * self.strands);
+        u64::from(first.copied().unwrap_or(0))
+    }
+
+    fn atomic(&mut self, _: &WideClock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
     }
 }

@@ -13,6 +13,9 @@ use crate::survey::Survey;
 /// How many pairs of two places are tried for one that can be vindicated.
 pub(super) const TRIED: usize = 16;
 
+/// How many pairs of places are judged in any order.
+const AT_ONCE: usize = 64;
+
 /// Of the races under DC those that have a witness.
 pub(super) fn vindicated(
     execution: &Execution,
@@ -47,9 +50,13 @@ pub(super) fn vindicated(
     };
     let mut races: Vec<Race> = suspects.races.iter().map(|found| found.race).collect();
     races.sort_by_key(|race| (race.places(), race.key()));
-    let same: Vec<&[Race]> = races.chunk_by(|a, b| a.places() == b.places()).collect();
+    let same = races.chunk_by(|a, b| a.places() == b.places());
+    let mut same: Vec<&[Race]> = same.collect();
+    // The nearer two accesses are, the less work is a witness, and there may be more than can be done.
+    let distance = |race: &Race| race.second.event - race.first.event;
+    same.sort_by_key(|races| races.iter().map(distance).min());
     let done = AtomicU64::new(0);
-    let judged = same.par_iter().map(|races| {
+    let judge = |races: &&[Race]| {
         let mut shown: Vec<Finding> = Vec::new();
         let mut open: Vec<Race> = Vec::new();
         for race in races.iter() {
@@ -67,10 +74,13 @@ pub(super) fn vindicated(
         }
         (survey.progress)(1 + done.fetch_add(1, Ordering::Relaxed), same.len() as u64);
         (shown, open)
-    });
-    for (shown, open) in judged.collect::<Vec<_>>() {
-        findings.races.extend(shown);
-        findings.undecided.extend(open);
+    };
+    for some in same.chunks(AT_ONCE) {
+        let judged: Vec<_> = some.par_iter().map(judge).collect();
+        for (shown, open) in judged {
+            findings.races.extend(shown);
+            findings.undecided.extend(open);
+        }
     }
     if let Some(&why) = stopped.get() {
         survey.cut_short(why);

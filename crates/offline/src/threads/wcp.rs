@@ -29,7 +29,7 @@
 //! has released, a copy of two for each release.
 
 use deadheat_model::{AccessKind, Construct, Findings, Location, Lock, Names, Strand};
-use deadheat_order::{Clock, Time};
+use deadheat_order::{Time, WideClock};
 
 use super::by_order::{Needs, by_order};
 use super::fasttrack::FastTrack;
@@ -68,9 +68,9 @@ pub const ENGINE: Engine = Engine {
 pub struct Wcp {
     happens_before: Hb,
     /// What is ≺ each strand's present.
-    weak: Vec<Clock>,
+    weak: Vec<WideClock>,
     /// The same, and the strand's own time.
-    present: Vec<Clock>,
+    present: Vec<WideClock>,
     sections: Sections,
     /// By lock.
     released: Vec<Released>,
@@ -83,7 +83,7 @@ pub struct Wcp {
 struct Released {
     by: Option<Strand>,
     /// What was ≺ it.
-    weak: Clock,
+    weak: WideClock,
     /// Who has ever released the lock.
     owners: Strands,
 }
@@ -112,8 +112,8 @@ impl Strands {
 
 /// A strand's present, which learns what is ≺ it.
 struct Present<'a> {
-    weak: &'a mut Clock,
-    present: &'a mut Clock,
+    weak: &'a mut WideClock,
+    present: &'a mut WideClock,
 }
 
 impl Learner for Present<'_> {
@@ -123,9 +123,9 @@ impl Learner for Present<'_> {
     }
 
     #[inline]
-    fn learn(&mut self, times: &[Time]) {
-        if self.weak.join_times(times) {
-            self.present.join_times(times);
+    fn learn(&mut self, clock: &WideClock) {
+        if self.weak.join(clock) {
+            self.present.join(clock);
         }
     }
 }
@@ -134,7 +134,7 @@ impl Wcp {
     /// The strand's time by happens-before has gone up.
     fn tick(&mut self, strand: Strand) {
         let now = self.happens_before.clock(strand).get(strand);
-        self.present[strand.index()].set(strand, now);
+        self.present[strand.index()].raise(strand, now);
     }
 
     fn present(&mut self, strand: Strand) -> Present<'_> {
@@ -150,12 +150,12 @@ impl PartialOrder for Wcp {
         let (strands, locks) = (names.strands.len(), names.lock_count());
         let released = Released {
             by: None,
-            weak: Clock::default(),
+            weak: WideClock::default(),
             owners: Strands::None,
         };
         Wcp {
-            weak: vec![Clock::default(); strands],
-            present: vec![Clock::default(); strands],
+            weak: vec![WideClock::default(); strands],
+            present: vec![WideClock::default(); strands],
             happens_before: Hb::new(names),
             sections: Sections::new(names),
             released: vec![released; locks],
@@ -169,7 +169,7 @@ impl PartialOrder for Wcp {
     }
 
     #[inline]
-    fn clock(&self, strand: Strand) -> &Clock {
+    fn clock(&self, strand: Strand) -> &WideClock {
         &self.present[strand.index()]
     }
 
@@ -216,14 +216,14 @@ impl PartialOrder for Wcp {
     fn fork(&mut self, at: At, child: Strand) {
         self.begin(child);
         let past = self.happens_before.clock(at.strand).clone();
-        self.present(child).learn(past.times());
+        self.present(child).learn(&past);
         self.happens_before.fork(at, child);
         self.tick(at.strand);
     }
 
     fn join(&mut self, at: At, child: Strand) {
         let past = self.happens_before.clock(child).clone();
-        self.present(at.strand).learn(past.times());
+        self.present(at.strand).learn(&past);
         self.happens_before.join(at, child);
         self.sections.is_over(child);
     }
@@ -246,7 +246,7 @@ impl PartialOrder for Wcp {
         if publishers.is_some_and(|who| who.has_another_than(at.strand))
             && let Some(past) = self.happens_before.published(slot).cloned()
         {
-            self.present(at.strand).learn(past.times());
+            self.present(at.strand).learn(&past);
         }
         self.happens_before.awaits(at, slot);
     }
@@ -257,7 +257,7 @@ impl PartialOrder for Wcp {
             .has_another_than(at.strand)
         {
             let past = self.happens_before.released(lock).clone();
-            self.present(at.strand).learn(past.times());
+            self.present(at.strand).learn(&past);
         }
         self.happens_before.acquire_shared(at, lock);
     }

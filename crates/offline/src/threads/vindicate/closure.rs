@@ -4,7 +4,7 @@ use deadheat_model::Strand;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::window::{NoWitness, Node, Part, Source, Window};
+use super::window::{NoWitness, Node, Part, Source, Window, spend};
 
 impl Window<'_> {
     /// What the two come behind has to be there, and what that comes behind.
@@ -81,11 +81,7 @@ impl Window<'_> {
             rows += *needed as usize;
         }
         let size = (rows * strands).max(1);
-        if *work < size {
-            *work = 0;
-            return Err(NoWitness);
-        }
-        *work -= size;
+        spend(work, size).ok_or(NoWitness)?;
         let mut clocks = Clocks {
             strands,
             first,

@@ -1,9 +1,41 @@
 //! The index: what the trace says about each of its events, read in one pass.
 
 use deadheat_model::{Event, Location, Lock, Op, Strand};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::{GRAIN, NONE, Section, Vindicator};
+use super::{GRAIN, NONE, Section, Start, Vindicator};
 use crate::threads::{At, Publish, Slot, ThreadEngine};
+
+/// The sections that are open, in any order; each is found at once, however many there are.
+#[derive(Default)]
+pub(super) struct Open {
+    sections: Vec<u32>,
+    /// Where they are; a strand may hold a lock for reading more than once.
+    places: FxHashMap<(Strand, Lock), SmallVec<[u32; 1]>>,
+}
+
+impl Open {
+    fn begin(&mut self, strand: Strand, lock: Lock, section: u32) {
+        let place = self.sections.len() as u32;
+        self.places.entry((strand, lock)).or_default().push(place);
+        self.sections.push(section);
+    }
+
+    fn end(&mut self, strand: Strand, lock: Lock, sections: &[Section]) -> Option<u32> {
+        let place = self.places.get_mut(&(strand, lock))?.pop()?;
+        let section = self.sections.swap_remove(place as usize);
+        if let Some(&moved) = self.sections.get(place as usize) {
+            let Section { strand, lock, .. } = sections[moved as usize];
+            let before = self.sections.len() as u32;
+            let places = self.places.get_mut(&(strand, lock)).into_iter().flatten();
+            places
+                .filter(|moved| **moved == before)
+                .for_each(|moved| *moved = place);
+        }
+        Some(section)
+    }
+}
 
 /// Reads a trace into a [`Vindicator`].
 pub(super) struct Reader<'a> {
@@ -14,15 +46,21 @@ pub(super) struct Reader<'a> {
     pub(super) slots: Vec<Vec<u32>>,
     pub(super) released: Vec<u32>,
     pub(super) written: Vec<u32>,
-    pub(super) open: Vec<u32>,
+    pub(super) open: Open,
     pub(super) found: Vindicator<'a>,
 }
 
 impl Reader<'_> {
     /// What is the same for all events.
     pub(super) fn next(&mut self, event: &Event) {
-        if (self.now as usize).is_multiple_of(GRAIN) {
-            self.found.open.push(self.open.clone());
+        let starts = &mut self.found.starts;
+        let last = starts.last();
+        let far = GRAIN.max(self.open.sections.len());
+        if last.is_none_or(|last| (self.now - last.event) as usize >= far) {
+            starts.push(Start {
+                event: self.now,
+                open: self.open.sections.clone(),
+            });
         }
         let fork = std::mem::replace(&mut self.forked[event.strand().index()], NONE);
         self.comes_behind(fork);
@@ -49,17 +87,12 @@ impl Reader<'_> {
             release: NONE,
         });
         self.found.section[self.now as usize] = section;
-        self.open.push(section);
+        self.open.begin(strand, lock, section);
     }
 
     fn end(&mut self, strand: Strand, lock: Lock) {
         let sections = &mut self.found.sections;
-        let mine = |section: &u32| {
-            let section = &sections[*section as usize];
-            (section.strand, section.lock) == (strand, lock)
-        };
-        if let Some(at) = self.open.iter().position(mine) {
-            let section = self.open.swap_remove(at);
+        if let Some(section) = self.open.end(strand, lock, sections) {
             sections[section as usize].release = self.now;
             self.found.section[self.now as usize] = section;
         }

@@ -13,28 +13,34 @@
 //!
 //! Only a window of the trace is looked at. What lies before it is kept as it was, all of it: that is
 //! a choice, so if no witness is found the window grows, until it is the whole beginning of the
-//! trace or the work (`WORK`) is too much.
+//! trace or the work is too much that may be done for a pair (`WORK`) or for all of them ([`Vindicator::work`]).
 //!
 //! Guarantee: whoever is given a witness can trust it. Not every race has one that this finds: conflicting
 //! sections are never swapped, and nothing is ever taken back.
 //!
 //! Cost: an index of about 20 bytes an event, once; for a pair, the window's events times strands,
-//! times the length of the longest chain of orders that follow from each other.
+//! times the length of the longest chain of orders that follow from each other. For all pairs together, no more than
+//! in proportion to the trace.
 
 mod closure;
 mod index;
 mod row;
 mod window;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use deadheat_model::{Event, EventNumber, Lock, Names, Strand, Witness};
 
-use self::index::Reader;
+use self::index::{Open, Reader};
 use self::window::Window;
 use super::{Driver, Lowering, Malformed};
 
-/// How many entries of clocks may be computed for one pair.
-const WORK: usize = 1 << 26;
-/// Where windows can begin: every so many events.
+/// How much work may be done for one pair: events looked at, locks held there, entries of clocks computed.
+const WORK: usize = 1 << 24;
+/// How much work may be done for all pairs: so much, and so much for each event of the trace.
+const WORK_FOR_ALL: usize = 1 << 26;
+const WORK_PER_EVENT: usize = 1 << 6;
+/// Where windows can begin: every so many events; or fewer, if more sections are open there.
 const GRAIN: usize = 256;
 const NONE: u32 = u32::MAX;
 
@@ -49,8 +55,18 @@ pub struct Vindicator<'a> {
     sections: Vec<Section>,
     /// For each event: the section it begins or ends.
     section: Vec<u32>,
-    /// The sections that are open where windows can begin.
-    open: Vec<Vec<u32>>,
+    /// Where windows can begin.
+    starts: Vec<Start>,
+    /// What may still be done for all pairs.
+    work: AtomicUsize,
+}
+
+/// Where a window can begin.
+#[derive(Debug)]
+struct Start {
+    event: u32,
+    /// The sections that are open there.
+    open: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +90,7 @@ impl<'a> Vindicator<'a> {
             slots: Vec::new(),
             released: vec![NONE; names.lock_count()],
             written: vec![NONE; names.locations.len()],
-            open: Vec::new(),
+            open: Open::default(),
             found: Vindicator {
                 events,
                 strands,
@@ -82,7 +98,8 @@ impl<'a> Vindicator<'a> {
                 observed: vec![NONE; events.len()],
                 sections: Vec::new(),
                 section: vec![NONE; events.len()],
-                open: Vec::new(),
+                starts: Vec::new(),
+                work: AtomicUsize::new(WORK_FOR_ALL + WORK_PER_EVENT * events.len()),
             },
         };
         let mut driver = Driver::new(names, Lowering::Preserved);
@@ -106,15 +123,29 @@ impl<'a> Vindicator<'a> {
         if a.strand() == b.strand() || !a.conflicts_with(b) {
             return None;
         }
-        let mut work = WORK;
-        let mut begin = first / GRAIN;
+        let mut work = WORK.min(self.work.load(Ordering::Relaxed));
+        let granted = work;
+        let witness = self.search(first, second, &mut work);
+        let done = granted - work;
+        // Others may have done the rest in the meantime.
+        let rest = |left: usize| Some(left.saturating_sub(done));
+        let _ = self
+            .work
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
+        witness
+    }
+
+    fn search(&self, first: usize, second: usize, work: &mut usize) -> Option<Witness> {
+        let after = |start: &Start| start.event as usize > first;
+        let mut begin = self.starts.partition_point(|start| !after(start)) - 1;
         let mut step = 1;
         loop {
-            let start = begin * GRAIN;
-            let mut window = Window::new(self, start, first, second);
+            let from = &self.starts[begin];
+            let start = from.event as usize;
+            let mut window = Window::new(self, from, first, second, work)?;
             // A larger window would need all of this as well.
             window.need_what_the_pair_needs().ok()?;
-            if let Some(row) = window.witness(&mut work) {
+            if let Some(row) = window.witness(work) {
                 let row = row.into_iter().map(|node| start + node as usize);
                 let then = row.chain([first, second]);
                 return Some(Witness {
@@ -123,7 +154,7 @@ impl<'a> Vindicator<'a> {
                     then: then.map(|event| event as EventNumber + 1).collect(),
                 });
             }
-            if begin == 0 || work == 0 {
+            if begin == 0 || *work == 0 {
                 return None;
             }
             begin = begin.saturating_sub(step);

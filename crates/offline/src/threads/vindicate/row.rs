@@ -3,8 +3,8 @@
 use deadheat_model::{Location, Lock};
 use rustc_hash::FxHashMap;
 
+use super::Section;
 use super::window::{Node, Source, Window, written};
-use super::{GRAIN, Section};
 
 impl Window<'_> {
     /// Puts all that is needed in a row, at every step the event of the least rank that can happen.
@@ -45,7 +45,7 @@ impl State {
             values: FxHashMap::default(),
             to_read: FxHashMap::default(),
         };
-        for section in &trace.open[window.start / GRAIN] {
+        for section in window.open {
             state.take(&trace.sections[*section as usize]);
         }
         for &(read, location, source) in &window.reads {

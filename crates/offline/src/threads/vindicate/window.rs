@@ -2,9 +2,9 @@
 
 use deadheat_model::{Event, Location, Lock, Op, Strand};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::{GRAIN, NONE, Section, Vindicator};
+use super::{NONE, Section, Start, Vindicator};
 
 /// An event of the window, by its place in it.
 pub(super) type Node = u32;
@@ -18,12 +18,12 @@ pub(super) enum Source {
 }
 
 /// Something that several strands do, for each of them in program order.
-pub(super) type ByStrand<T> = Vec<(Strand, Vec<T>)>;
+pub(super) type ByStrand<T> = SmallVec<[(Strand, SmallVec<[T; 2]>); 2]>;
 
 pub(super) fn push<T>(by_strand: &mut ByStrand<T>, strand: Strand, item: T) {
     match by_strand.iter_mut().find(|(whose, _)| *whose == strand) {
         Some((_, items)) => items.push(item),
-        None => by_strand.push((strand, vec![item])),
+        None => by_strand.push((strand, smallvec![item])),
     }
 }
 
@@ -41,6 +41,8 @@ pub(super) struct Part {
 pub(super) struct Window<'v> {
     pub(super) trace: &'v Vindicator<'v>,
     pub(super) start: usize,
+    /// The sections that are open where it begins.
+    pub(super) open: &'v [u32],
     pub(super) pair: [Node; 2],
     pub(super) by_strand: Vec<Vec<Node>>,
     /// For each event: how many of its strand come before it in the window.
@@ -55,20 +57,31 @@ pub(super) struct Window<'v> {
     pub(super) reads: Vec<(Node, Location, Source)>,
 }
 
+/// Does so much of the work that may be done, if it may.
+pub(super) fn spend(work: &mut usize, much: usize) -> Option<()> {
+    let left = work.checked_sub(much);
+    *work = left.unwrap_or(0);
+    left.map(drop)
+}
+
 /// That there is no witness here, or none within the work that may be done.
 pub(super) struct NoWitness;
 
 impl<'v> Window<'v> {
     pub(super) fn new(
         trace: &'v Vindicator<'v>,
-        start: usize,
+        from: &'v Start,
         first: usize,
         second: usize,
-    ) -> Window<'v> {
+        work: &mut usize,
+    ) -> Option<Window<'v>> {
+        let start = from.event as usize;
         let events = &trace.events[start..=second];
+        spend(work, events.len() + from.open.len())?;
         let mut window = Window {
             trace,
             start,
+            open: &from.open,
             pair: [(first - start) as Node, (second - start) as Node],
             by_strand: vec![Vec::new(); trace.strands],
             place: Vec::with_capacity(events.len()),
@@ -95,8 +108,8 @@ impl<'v> Window<'v> {
         }
         window.read_hard_order(second);
         window.read_sections();
-        window.read_accesses(events);
-        window
+        window.read_accesses(events, work)?;
+        Some(window)
     }
 
     pub(super) fn strand(&self, node: Node) -> Strand {
@@ -126,11 +139,10 @@ impl<'v> Window<'v> {
 
     fn read_sections(&mut self) {
         let (all, end) = (&self.trace.sections, self.start + self.place.len());
-        let open = &self.trace.open[self.start / GRAIN];
         let from = all.partition_point(|section| (section.acquire as usize) < self.start);
         let inside = all[from..].iter();
         let inside = inside.take_while(|section| (section.acquire as usize) < end);
-        let open = open.iter().map(|section| &all[*section as usize]);
+        let open = self.open.iter().map(|section| &all[*section as usize]);
         for section in open.chain(inside).filter(|section| !section.shared) {
             let part = Part {
                 strand: section.strand,
@@ -146,8 +158,9 @@ impl<'v> Window<'v> {
     }
 
     /// Which writes are observed, and what DC's rule about conflicting sections puts before accesses. Of
-    /// a section that was open before the window only the accesses inside the window count.
-    fn read_accesses(&mut self, events: &[Event]) {
+    /// a section that was open before the window only the accesses inside the window count. Nothing if that is too
+    /// much work.
+    fn read_accesses(&mut self, events: &[Event], work: &mut usize) -> Option<()> {
         #[derive(Clone, Copy)]
         struct Accessor {
             strand: Strand,
@@ -156,11 +169,11 @@ impl<'v> Window<'v> {
         }
         let trace = self.trace;
         let mut held: Vec<Vec<&Section>> = vec![Vec::new(); trace.strands];
-        for section in &trace.open[self.start / GRAIN] {
+        for section in self.open {
             let section = &trace.sections[*section as usize];
             held[section.strand.index()].push(section);
         }
-        let mut accessors: FxHashMap<(Lock, Location), Vec<Accessor>> = FxHashMap::default();
+        let mut accessors: FxHashMap<_, SmallVec<[Accessor; 2]>> = FxHashMap::default();
         for (event, node) in events.iter().zip(0..) {
             let number = self.start + node as usize;
             let strand = event.strand();
@@ -168,7 +181,12 @@ impl<'v> Window<'v> {
                 let held = &mut held[strand.index()];
                 match section.acquire as usize == number {
                     true => held.push(section),
-                    false => held.retain(|other| other.acquire != section.acquire),
+                    // Mostly the last that was taken.
+                    false => {
+                        let mine = |other: &&Section| other.acquire == section.acquire;
+                        let place = held.iter().rposition(mine);
+                        place.map(|place| held.remove(place));
+                    }
                 }
             }
             let (location, reads, writes) = match event.op() {
@@ -194,6 +212,7 @@ impl<'v> Window<'v> {
             if event.access().is_none() {
                 continue;
             }
+            spend(work, held[strand.index()].len())?;
             for section in held[strand.index()]
                 .iter()
                 .filter(|section| !section.shared)
@@ -221,6 +240,7 @@ impl<'v> Window<'v> {
                 }
             }
         }
+        Some(())
     }
 
     pub(super) fn witness(mut self, work: &mut usize) -> Option<Vec<Node>> {

@@ -1,0 +1,457 @@
+//! The accesses to locations with which accesses still to come may race, by location and strand.
+//!
+//! The simple model: all accesses, in a list for each location and strand, in the order of the strand's times. The
+//! accesses that a clock does not cover are the ends of a location's lists.
+//!
+//! A location has a row with each strand's last time there, so that whoever races with nobody, as most do, looks at
+//! the row and at nothing else. Accesses lie in one array, in the order in which they came, each linked to the
+//! strand's one before. What comes before all that is still to come is forgotten: with the whole chain, if the
+//! last of it is such; otherwise when the chain has got long. If it still is long then, its accesses go into
+//! [lists by place](PlaceLists). Whenever the array has twice as many accesses as were left the last time, those that
+//! can still race move to a new one.
+//!
+//! Cost: an access is compared with each strand's last time, then with [`LONG`] accesses, at most, and one list for each
+//! place of every strand that it races with. Memory: 32 bytes an access that can still race; accesses of one place in
+//! one time count as one, unless all are asked for.
+
+use deadheat_model::{AccessKind, Location, RacingAccess, Site, Strand};
+use deadheat_order::{Time, WideClock};
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::At;
+use super::place_lists::{After, PlaceLists};
+
+/// How many accesses of a strand are in a chain at most.
+const LONG: u32 = 32;
+
+/// How many strands a row may have until it is looked for some that can be forgotten.
+const WIDE: usize = 16;
+
+/// How many accesses there are in any case before it is looked for some that nobody needs.
+const ROOM: usize = if cfg!(test) { 64 } else { 1 << 16 };
+
+/// One access, or several at one place in one time.
+#[derive(Clone, Copy)]
+struct Entry {
+    time: Time,
+    site: Site,
+    event: u64,
+    count: u32,
+    /// The strand's one before; or [`NONE`].
+    older: u32,
+    kind: AccessKind,
+    atomic: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What is known of one strand's accesses to a location.
+struct Head {
+    strand: Strand,
+    /// The time of its last access.
+    last: Time,
+    newest: u32,
+    /// How long the chain is, twice; one more if there are lists behind it.
+    length: u32,
+}
+
+type Row = SmallVec<[Head; 8]>;
+
+/// An access, as it is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) at: At,
+    pub(super) kind: AccessKind,
+    pub(super) atomic: bool,
+}
+
+impl Kept {
+    /// As one of the two of a race.
+    pub(super) fn racing(self) -> RacingAccess {
+        RacingAccess {
+            event: self.at.number,
+            strand: self.at.strand,
+            site: self.at.site,
+            kind: self.kind,
+        }
+    }
+}
+
+/// See the [module](self).
+pub(super) struct AccessLog {
+    /// By location: which row it has, or [`NONE`] if it is not looked at.
+    slots: Vec<u32>,
+    rows: Vec<Row>,
+    entries: Vec<Entry>,
+    /// How many there may be until those are left behind that nobody needs.
+    room: usize,
+    /// How many strands all rows have.
+    heads: usize,
+    lists: FxHashMap<(u32, Strand), PlaceLists>,
+    /// Whether each access is kept by itself.
+    apart: bool,
+    /// Of each strand, what comes before all accesses that are still to come.
+    covered: Vec<Time>,
+}
+
+impl AccessLog {
+    /// Of these locations.
+    pub(super) fn new(locations: &FixedBitSet, apart: bool) -> AccessLog {
+        let mut slots = vec![NONE; locations.len()];
+        let rows = locations.ones().zip(0..).map(|(x, slot)| {
+            slots[x] = slot;
+            Row::new()
+        });
+        AccessLog {
+            rows: rows.collect(),
+            slots,
+            entries: Vec::new(),
+            room: ROOM,
+            heads: 0,
+            lists: FxHashMap::default(),
+            apart,
+            covered: Vec::new(),
+        }
+    }
+
+    /// What strands did up to their times in `covered` comes before all accesses that are still to come.
+    pub(super) fn forget(&mut self, covered: &[(Strand, Time)]) {
+        for &(strand, time) in covered {
+            if self.covered.len() <= strand.index() {
+                self.covered.resize(strand.index() + 1, 0);
+            }
+            self.covered[strand.index()] = time;
+        }
+    }
+
+    fn forgotten(&self, strand: Strand) -> Time {
+        self.covered.get(strand.index()).copied().unwrap_or(0)
+    }
+
+    /// The row of a location that is looked at.
+    #[inline]
+    pub(super) fn slot(&self, x: Location) -> Option<u32> {
+        let slot = self.slots.get(x.index()).copied();
+        slot.filter(|&slot| slot != NONE)
+    }
+
+    /// Reads what is first read of a location that is accessed soon.
+    #[inline]
+    pub(super) fn fetch(&self, x: Location) -> u64 {
+        let row = self.slot(x).map(|slot| &self.rows[slot as usize]);
+        let ends = row.and_then(|row| Some((row.first()?, row.last()?)));
+        ends.map_or(0, |(first, last)| u64::from(first.last ^ last.last))
+    }
+
+    /// Calls with the accesses of other strands that a strand's clock does not cover; says how many times
+    /// something was compared.
+    #[inline]
+    pub(super) fn uncovered(
+        &self,
+        slot: u32,
+        strand: Strand,
+        clock: &WideClock,
+        mut each: impl FnMut(After<'_>),
+    ) -> u64 {
+        let row = &self.rows[slot as usize];
+        let mut compared = row.len() as u64;
+        for head in row {
+            if head.strand == strand {
+                continue;
+            }
+            let covered = clock.get(head.strand);
+            if head.last > covered {
+                compared += self.after(slot, head, covered, &mut each);
+            }
+        }
+        compared
+    }
+
+    fn after(
+        &self,
+        slot: u32,
+        head: &Head,
+        covered: Time,
+        each: &mut impl FnMut(After<'_>),
+    ) -> u64 {
+        let mut compared = 0;
+        let mut next = head.newest;
+        while let Some(entry) = self.entries.get(next as usize) {
+            compared += 1;
+            if entry.time <= covered {
+                return compared;
+            }
+            each(After {
+                access: RacingAccess {
+                    event: entry.event,
+                    strand: head.strand,
+                    site: entry.site,
+                    kind: entry.kind,
+                },
+                atomic: entry.atomic,
+                count: entry.count.into(),
+                rest: &[],
+            });
+            next = entry.older;
+        }
+        if head.length & 1 == 1
+            && let Some(lists) = self.lists.get(&(slot, head.strand))
+        {
+            for after in lists.after(covered) {
+                compared += 1;
+                each(after);
+            }
+        }
+        compared
+    }
+
+    /// Notes an access, made in a time of its strand.
+    #[inline]
+    pub(super) fn add(&mut self, slot: u32, access: Kept, now: Time) {
+        let strand = access.at.strand;
+        let row = &self.rows[slot as usize];
+        let mine = row.iter().position(|head| head.strand == strand);
+        let mine = mine.unwrap_or_else(|| self.widen(slot, strand));
+        let forgotten = self.forgotten(strand);
+        let Head { last, length, .. } = self.rows[slot as usize][mine];
+        if last <= forgotten {
+            self.clear(slot, mine);
+        } else if last == now && !self.apart && self.is_again(slot, mine, access) {
+            return;
+        } else if length / 2 == LONG {
+            self.shorten(slot, mine, forgotten);
+        }
+        let head = &mut self.rows[slot as usize][mine];
+        let entry = Entry {
+            time: now,
+            site: access.at.site,
+            event: access.at.number,
+            count: 1,
+            older: head.newest,
+            kind: access.kind,
+            atomic: access.atomic,
+        };
+        head.last = now;
+        head.length += 2;
+        head.newest = self.entries.len() as u32;
+        self.entries.push(entry);
+        if self.entries.len() >= self.room {
+            self.tidy();
+        }
+    }
+
+    /// Leaves behind what nobody needs.
+    #[cold]
+    fn tidy(&mut self) {
+        let old = std::mem::take(&mut self.entries);
+        for head in self.rows.iter_mut().flatten() {
+            let forgotten = self.covered.get(head.strand.index()).copied();
+            let forgotten = forgotten.unwrap_or(0);
+            let mut next = std::mem::replace(&mut head.newest, NONE);
+            let mut length = 0;
+            while let Some(&entry) = old.get(next as usize)
+                && entry.time > forgotten
+            {
+                let place = self.entries.len() as u32;
+                match length {
+                    0 => head.newest = place,
+                    _ => self.entries[place as usize - 1].older = place,
+                }
+                length += 1;
+                next = entry.older;
+                self.entries.push(Entry {
+                    older: NONE,
+                    ..entry
+                });
+            }
+            head.length = (2 * length) | (head.length & 1);
+        }
+        self.room = ROOM.max(2 * self.entries.len()).max(self.heads);
+    }
+
+    /// Forgets all accesses of a strand.
+    #[inline]
+    fn clear(&mut self, slot: u32, mine: usize) {
+        let head = &mut self.rows[slot as usize][mine];
+        head.newest = NONE;
+        if head.length & 1 == 1 {
+            self.lists.remove(&(slot, head.strand));
+        }
+        head.length = 0;
+    }
+
+    /// Whether the strand's last access is the same in the same time, which then counts for both.
+    fn is_again(&mut self, slot: u32, mine: usize, access: Kept) -> bool {
+        let newest = self.rows[slot as usize][mine].newest;
+        let Some(entry) = self.entries.get_mut(newest as usize) else {
+            return false;
+        };
+        let same = (entry.site, entry.kind, entry.atomic)
+            == (access.at.site, access.kind, access.atomic)
+            && entry.count < u32::MAX;
+        entry.count += u32::from(same);
+        same
+    }
+
+    /// A place in a row for one more strand.
+    #[cold]
+    fn widen(&mut self, slot: u32, strand: Strand) -> usize {
+        let row = &mut self.rows[slot as usize];
+        if row.len() >= WIDE && row.len().is_power_of_two() {
+            let before = row.len();
+            let (covered, lists) = (&self.covered, &mut self.lists);
+            row.retain(|head| {
+                let forgotten = covered.get(head.strand.index()).copied();
+                let is_needed = head.last > forgotten.unwrap_or(0);
+                if !is_needed {
+                    lists.remove(&(slot, head.strand));
+                }
+                is_needed
+            });
+            self.heads -= before - row.len();
+        }
+        self.heads += 1;
+        row.push(Head {
+            strand,
+            last: 0,
+            newest: NONE,
+            length: 0,
+        });
+        row.len() - 1
+    }
+
+    /// Makes a chain shorter that has become long.
+    #[cold]
+    fn shorten(&mut self, slot: u32, mine: usize, forgotten: Time) {
+        let head = &mut self.rows[slot as usize][mine];
+        let mut newest = head.newest;
+        let (mut kept, mut last) = (0, NONE);
+        while let Some(entry) = self.entries.get(newest as usize)
+            && entry.time > forgotten
+        {
+            (kept, last) = (kept + 1, newest);
+            newest = entry.older;
+        }
+        // The rest is forgotten.
+        if kept <= LONG / 2 && head.length & 1 == 0 {
+            match self.entries.get_mut(last as usize) {
+                Some(entry) => entry.older = NONE,
+                None => head.newest = NONE,
+            }
+            head.length = 2 * kept;
+            return;
+        }
+        let (strand, apart) = (head.strand, self.apart);
+        let lists = self.lists.entry((slot, strand));
+        let lists = lists.or_insert_with(|| PlaceLists::new(apart));
+        lists.forget(forgotten);
+        let mut chain: SmallVec<[u32; LONG as usize]> = SmallVec::new();
+        let mut next = head.newest;
+        while let Some(entry) = self.entries.get(next as usize) {
+            chain.push(next);
+            next = entry.older;
+        }
+        for &place in chain.iter().rev() {
+            let entry = &self.entries[place as usize];
+            let access = RacingAccess {
+                event: entry.event,
+                strand,
+                site: entry.site,
+                kind: entry.kind,
+            };
+            lists.add(access, entry.atomic, entry.time, entry.count.into());
+        }
+        head.newest = NONE;
+        head.length = 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// By strand and place, what is done there and whether atomically: the first event and how many there are.
+    type Uncovered = BTreeMap<(u32, u32, AccessKind, bool), (u64, u64)>;
+
+    /// The simple model: all accesses, with their locations and times.
+    type Model = Vec<(u64, Kept, Time)>;
+
+    fn expected(model: &Model, x: u64, strand: Strand, clock: &WideClock) -> Uncovered {
+        let mut uncovered = Uncovered::new();
+        for &(location, access, time) in model {
+            let by = access.at.strand;
+            if location == x && by != strand && time > clock.get(by) {
+                let place = (by.0, access.at.site.0, access.kind, access.atomic);
+                let (_, count) = uncovered.entry(place).or_insert((access.at.number, 0));
+                *count += 1;
+            }
+        }
+        uncovered
+    }
+
+    fn found(log: &AccessLog, slot: u32, strand: Strand, clock: &WideClock) -> Uncovered {
+        let mut uncovered = Uncovered::new();
+        log.uncovered(slot, strand, clock, |after| {
+            let RacingAccess {
+                strand, site, kind, ..
+            } = after.access;
+            let place = (strand.0, site.0, kind, after.atomic);
+            let (first, count) = uncovered.entry(place).or_insert((u64::MAX, 0));
+            *first = after.access.event.min(*first);
+            *count += after.count;
+            assert!(!log.apart || after.count == 1 + after.rest.len() as u64);
+        });
+        uncovered
+    }
+
+    #[test]
+    fn a_log_has_what_a_list_of_all_accesses_has() {
+        const STRANDS: u32 = 20;
+        for seed in 0..20 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let locations = FixedBitSet::with_capacity_and_blocks(6, [0b101010]);
+            let mut log = AccessLog::new(&locations, rng.bool());
+            assert!(log.slot(Location(0)).is_none() && log.slot(Location(9)).is_none());
+            let (ticks, forgets, places) = (rng.f64(), rng.f64() * 0.1, rng.u32(1..80));
+            let strands = rng.u32(2..STRANDS);
+            let mut now = [1; STRANDS as usize];
+            let mut covered = [0; STRANDS as usize];
+            let mut model = Model::new();
+            for number in 1..1500 {
+                let (strand, x) = (Strand(rng.u32(..strands)), 1 + 2 * rng.u64(..3));
+                now[strand.index()] += u32::from(rng.f64() < ticks * 0.5);
+                let mut clock = WideClock::default();
+                let others = (0..strands as usize).filter(|&other| other != strand.index());
+                for other in others {
+                    clock.raise(Strand(other as u32), rng.u32(covered[other]..=now[other]));
+                }
+                clock.raise(strand, now[strand.index()]);
+                let slot = log.slot(Location(x)).unwrap();
+                let expected = expected(&model, x, strand, &clock);
+                assert_eq!(found(&log, slot, strand, &clock), expected);
+                let site = Site(rng.u32(..places));
+                let at = At {
+                    number,
+                    strand,
+                    site,
+                };
+                let (kind, atomic) = (AccessKind::Write, rng.bool());
+                let access = Kept { at, kind, atomic };
+                log.add(slot, access, now[strand.index()]);
+                model.push((x, access, now[strand.index()]));
+                if rng.f64() < forgets {
+                    for (covered, now) in covered.iter_mut().zip(now) {
+                        *covered = rng.u32(*covered..now);
+                    }
+                    let covered = covered.iter().zip(0..);
+                    let covered = covered.map(|(&time, strand)| (Strand(strand), time));
+                    log.forget(&covered.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}
