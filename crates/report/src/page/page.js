@@ -360,8 +360,9 @@
       draw();
     }
     const LEFT = 120, LANE = 26, HEAD = 8;
-    const busy = threads.length > 24;
-    const lane = busy ? Math.max(3, Math.floor(600 / threads.length)) : LANE;
+    // Of many threads only those that do something in view have a lane; the timeline is as high as many lanes are.
+    const MANY = 24;
+    const busy = threads.length > MANY;
     const at = (x) => from + Math.floor(((x - LEFT) / (canvas.clientWidth - LEFT - 8)) * (to - from));
     canvas.addEventListener("click", (event) => go(at(event.offsetX)));
     canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.25 : 0.8, at(event.offsetX)); }, { passive: false });
@@ -371,7 +372,12 @@
       const colour = (name) => colours.getPropertyValue(`--${name}`).trim();
       const [text, faint, line] = [colour("text"), colour("faint"), colour("line")];
       const [first, second, lock, sync] = [colour("first"), colour("second"), colour("lock"), colour("sync")];
-      const wide = canvas.clientWidth || 800, high = HEAD * 2 + threads.length * lane;
+      const active = busy ? [...new Set(events.slice(from, to).map(([thread]) => thread))].sort((a, b) => a - b) : threads.map((_, thread) => thread);
+      const row = new Int32Array(threads.length);
+      active.forEach((thread, index) => { row[thread] = index; });
+      const lane = active.length > MANY ? Math.max(3, Math.floor((MANY * LANE) / active.length)) : LANE;
+      const lanes = busy ? Math.max(MANY * LANE, active.length * lane) : active.length * lane;
+      const wide = canvas.clientWidth || 800, high = HEAD * 2 + lanes;
       const scale = window.devicePixelRatio || 1;
       canvas.width = wide * scale;
       canvas.height = high * scale;
@@ -384,11 +390,12 @@
       const each = (wide - LEFT - 8) / Math.max(1, to - from);
       // Where lanes are thin, only the threads that matter now have their names.
       const named = new Set([firstRacing, secondRacing, step].map((index) => events[index][0]));
-      threads.forEach((name, thread) => {
-        const y = HEAD + thread * lane + lane / 2;
+      active.forEach((thread) => {
+        const name = threads[thread];
+        const y = HEAD + row[thread] * lane + lane / 2;
         pen.fillStyle = line;
         pen.fillRect(LEFT, y, wide - LEFT - 8, 1);
-        if (busy && !named.has(thread)) return;
+        if (lane < LANE && !named.has(thread)) return;
         pen.fillStyle = text;
         pen.fillText(name.length > 16 ? `${name.slice(0, 15)}…` : name, 8, y);
       });
@@ -407,10 +414,10 @@
           : takes.test(word) || gives.test(word) ? lock : sync;
         const wordy = each > 46 && lane >= LANE;
         const low = is(reads, action) && !wordy;
-        pen.fillRect(x, HEAD + thread * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
+        pen.fillRect(x, HEAD + row[thread] * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
         if (wordy) {
           pen.fillStyle = colour("paper");
-          pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + thread * lane + lane / 2);
+          pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + row[thread] * lane + lane / 2);
         }
       }
       pen.globalAlpha = 1;
