@@ -13,30 +13,31 @@
 //! it has a race in this execution; after its first one it is left alone. No conflict at all, in an
 //! execution that came to its end or to a deadlock, means that no schedule has a race.
 //!
-//! Space: one write, and the reads since that no later read covers. A read covers those that come
-//! before it: whatever is parallel to one of them is parallel to it. Covered ones are thrown out
-//! whenever as many have been added as were left the last time; so there are never more than twice
-//! as many as the tree leaves uncovered (and a few). Those that only joins cover are looked for with
-//! an effort in proportion to how many there are.
+//! Space: one write, and the reads since that no other read covers. A read covers another if whatever
+//! comes after it, from now on, comes after the other as well: then a later write that races with the other
+//! races with it.
+//! - A read covers those that come before it.
+//! - A read in a task that has ended in *silence* (it has set no promise, nobody waits for it by name, and
+//!   it has left no task behind) covers all reads inside the `finish` around it, past and future ones. For
+//!   a path that leads out of the task leads through the end of that `finish`, and to there a
+//!   path leads from everything inside. If that `finish` is itself in a task that has ended in silence, this
+//!   holds for the `finish` around that one, and so on. So of a loop whose tasks all read, one read is kept,
+//!   and those of tasks that had not ended when it was made.
+//!
+//! Covered ones are left out when they come right after what covers them, and thrown out whenever as many have
+//! been added as were left the last time; so there are never more than twice as many as these two rules
+//! leave uncovered (and a few). Those that only joins cover are looked for with an effort in
+//! proportion to how many there are. (SPD3's rule, to keep the two farthest from each other, does not hold
+//! with promises: docs/errata.md.)
 //!
 //! Cost: a read asks about one earlier access, a write about all that are kept. Asking is what the
 //! tree costs, or a search through the joins made since.
 
 use deadheat_model::{AccessKind, Location};
 use deadheat_order::{Question, Search, Step, Structure, Task};
-use smallvec::SmallVec;
 
+use crate::readers::{FEW, PastAccess, Readers};
 use crate::{Conflict, Recent, Relations};
-
-/// An earlier access to a location.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct PastAccess {
-    step: Step,
-    /// The time of joins when it was made: no earlier join matters to it.
-    time: u32,
-    /// What whoever checks wants to know again: where in the source it is, say.
-    mark: u32,
-}
 
 impl PastAccess {
     fn now(structure: &Structure, task: &Task, mark: u32) -> PastAccess {
@@ -48,9 +49,6 @@ impl PastAccess {
     }
 }
 
-/// How many reads are kept before any is looked at again.
-const FEW: usize = 8;
-
 /// How many joins may be looked at, for each read, to find out which ones are covered.
 const EFFORT: u64 = 32;
 
@@ -61,7 +59,7 @@ const REPORTED: Step = Step(u32::MAX);
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct History {
     writer: PastAccess,
-    readers: SmallVec<[PastAccess; 2]>,
+    readers: Readers,
     /// How many readers there may be before covered ones are thrown out.
     limit: u32,
     /// The last step found to happen after the writer: a milestone on the way from there.
@@ -169,18 +167,29 @@ impl Checker {
             }),
         }
         let kept = PastAccess::now(structure, task, mark);
-        match history.readers.last_mut() {
-            Some(last) if last.step == kept.step => {}
-            // A task that reads again and again, alone.
-            Some(last) if self.tree_precedes(structure, last.step, kept.step) => *last = kept,
-            _ => {
-                history.readers.push(kept);
-                self.most_readers = self.most_readers.max(history.readers.len());
-                if history.readers.len() > FEW.max(history.limit as usize) {
-                    self.throw_out_covered(structure, task, &mut history.readers);
-                    history.limit = 2 * history.readers.len() as u32;
-                }
+        let readers = &mut history.readers;
+        if let Some(&first) = readers.first()
+            && let Some(last) = readers.last_mut()
+        {
+            if last.step == kept.step {
+                return;
             }
+            let to_last = self.relations.of(&structure.tree, last.step, kept.step);
+            if to_last.precedes() {
+                // A task that reads again and again, alone.
+                *last = kept;
+                return;
+            }
+            if covers(structure, *last, to_last.depth) || self.covers(structure, first, kept) {
+                return;
+            }
+        }
+        readers.push(kept);
+        let count = readers.len();
+        self.most_readers = self.most_readers.max(count);
+        if count > FEW.max(history.limit as usize) {
+            self.throw_out_covered(structure, task, readers);
+            history.limit = 2 * readers.len() as u32;
         }
     }
 
@@ -203,7 +212,7 @@ impl Checker {
             }
         };
         check(writer, history.behind_writer, AccessKind::Write);
-        for &reader in &history.readers {
+        for &reader in history.readers.iter() {
             check(reader, Step::NONE, AccessKind::Read);
         }
         *history = History {
@@ -212,21 +221,17 @@ impl Checker {
         };
     }
 
-    /// Keeps the reads that no other one covers by the tree, and that are not found to come before
-    /// what `task` does now. The latest read, which is `task`'s, stays.
+    /// Keeps the reads that no other one covers by the tree or by silence, and that are not found to come before
+    /// what `task` does now. The latest read, which is `task`'s, is at hand afterwards if it stays.
     ///
     /// To find out costs a search for each, which may be long and in vain. So there is only so much to
     /// spend, by how many reads there are: if it was not enough, there will be more of them next time.
-    fn throw_out_covered(
-        &mut self,
-        structure: &Structure,
-        task: &Task,
-        readers: &mut SmallVec<[PastAccess; 2]>,
-    ) {
-        let mut kept = std::mem::take(readers).into_vec();
-        structure.tree.keep_last(&mut kept, |kept| kept.step);
+    fn throw_out_covered(&mut self, structure: &Structure, task: &Task, readers: &mut Readers) {
+        let mut uncovered: Vec<PastAccess> = readers.iter().copied().collect();
+        structure.tree.keep_last(&mut uncovered, |read| read.step);
+        let mut kept = self.without_sheltered(structure, uncovered);
         // The latest are the nearest: one that is far away may use up all the effort.
-        kept.sort_unstable_by_key(|kept| std::cmp::Reverse(kept.time));
+        kept.sort_unstable_by_key(|read| std::cmp::Reverse(read.time));
         let mut effort = EFFORT * kept.len() as u64;
         kept.retain(|&reader| {
             let question = Question {
@@ -239,7 +244,35 @@ impl Checker {
             reader.step == task.step()
                 || !self.search.finds_within(tree, joins, question, &mut effort)
         });
-        *readers = SmallVec::from_vec(kept);
+        kept.reverse();
+        *readers = Readers::from(kept);
+    }
+
+    /// Of reads from left to right in the tree, those that no other one covers by its silence. What a read covers lies together:
+    /// to compare neighbours is enough.
+    fn without_sheltered(
+        &mut self,
+        structure: &Structure,
+        reads: Vec<PastAccess>,
+    ) -> Vec<PastAccess> {
+        let mut kept: Vec<PastAccess> = Vec::new();
+        for read in reads {
+            while kept
+                .pop_if(|left| self.covers(structure, read, *left))
+                .is_some()
+            {}
+            match kept.last() {
+                Some(&left) if self.covers(structure, left, read) => {}
+                _ => kept.push(read),
+            }
+        }
+        kept
+    }
+
+    /// Whether a read covers another one by its silence.
+    fn covers(&mut self, structure: &Structure, read: PastAccess, other: PastAccess) -> bool {
+        let relation = self.relations.of(&structure.tree, read.step, other.step);
+        covers(structure, read, relation.depth)
     }
 
     /// Whether an earlier access comes before what a task does now; perhaps a milestone is known
@@ -273,4 +306,11 @@ impl Checker {
     fn tree_precedes(&mut self, structure: &Structure, a: Step, b: Step) -> bool {
         a == b || self.relations.of(&structure.tree, a, b).precedes()
     }
+}
+
+/// Whether a read covers, by its silence, whatever it has an ancestor at a depth in common with. (That of steps in
+/// different trees is 0, and who is silent up to there covers everything.)
+#[inline]
+fn covers(structure: &Structure, read: PastAccess, depth: u32) -> bool {
+    structure.tree.is_silent_up_to(read.step, depth)
 }

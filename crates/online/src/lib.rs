@@ -14,6 +14,7 @@
 
 pub mod drdp;
 pub mod fasttrack;
+mod readers;
 pub mod recent;
 pub mod relations;
 pub mod shadow;

@@ -54,15 +54,6 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// What is left to know after a write without a conflict, for who checks a location alone: the reads before it come before the
-    /// step, so whoever is parallel to one of them and comes later is parallel to the write.
-    pub fn written_by(step: Step) -> Cell {
-        Cell {
-            writer: AtomicU32::new(step.0),
-            ..Cell::default()
-        }
-    }
-
     /// The last step that wrote, and the two that read; none where there is none.
     pub fn steps(&self) -> [Step; 3] {
         let writer = Step(self.writer.load(Ordering::Relaxed));
@@ -133,6 +124,51 @@ impl Worker {
         match kind {
             AccessKind::Read => self.read(tree, step, cell, report),
             AccessKind::Write => self.write(tree, step, cell, report),
+        }
+    }
+
+    /// The same for who has the cell alone, under a lock, say: without atomic updates. After a write without a conflict the reads
+    /// before it are forgotten: they come before the step, so whoever is parallel to one of them and comes later is
+    /// parallel to the write.
+    #[inline]
+    pub fn check_alone(
+        &mut self,
+        tree: &Tree,
+        step: Step,
+        kind: AccessKind,
+        cell: &mut Cell,
+        mut report: impl FnMut(Conflict),
+    ) {
+        let [writer, first, second] = cell.steps();
+        if writer == step {
+            return;
+        }
+        let mut races = false;
+        let mut look = |worker: &mut Worker, earlier, kind| {
+            if worker.parallel(tree, earlier, step) {
+                races = true;
+                report(Conflict {
+                    step: earlier,
+                    kind,
+                    mark: 0,
+                });
+            }
+        };
+        look(self, writer, AccessKind::Write);
+        match kind {
+            AccessKind::Read => {
+                if let Some(new) = self.with_reader(tree, Readers(first, second), step) {
+                    cell.readers.store(new.pack(), Ordering::Relaxed);
+                }
+            }
+            AccessKind::Write => {
+                look(self, first, AccessKind::Read);
+                look(self, second, AccessKind::Read);
+                cell.writer.store(step.0, Ordering::Relaxed);
+                if !races {
+                    cell.readers.store(0, Ordering::Relaxed);
+                }
+            }
         }
     }
 

@@ -98,6 +98,84 @@ fn reads_before_a_finish_are_covered_by_those_behind_it() {
     assert_eq!(world.races, 0);
 }
 
+/// Nothing comes after a task that nobody has heard of but what comes after all inside of the `finish`.
+#[test]
+fn of_a_loop_whose_tasks_all_read_one_read_is_kept() {
+    for waits in [true, false] {
+        let mut world = World::default();
+        let mut main = world.structure.main().unwrap();
+        let mut finish = world.structure.begin_finish(&mut main).unwrap();
+        let mut running = Vec::new();
+        for number in 0..10_000 {
+            let task = world.structure.spawn(&mut main).unwrap();
+            world.read(&task);
+            match number % 1000 {
+                // A few go on.
+                0 => running.push(task),
+                _ => world.structure.end_async(&task, Some(&mut finish)),
+            }
+        }
+        assert!(world.most <= running.len() + 2, "{}", world.most);
+        for task in &running {
+            world.structure.end_async(task, Some(&mut finish));
+        }
+        if waits {
+            world.structure.end_finish(&mut main, finish).unwrap();
+        }
+        world.write(&main);
+        assert_eq!(world.races == 0, waits);
+    }
+}
+
+/// Tasks in a `finish` in a task in a `finish`: if all are silent, one read at the bottom covers what is outside.
+#[test]
+fn silence_reaches_as_far_as_it_goes() {
+    for heard in [false, true] {
+        let mut world = World::default();
+        let mut main = world.structure.main().unwrap();
+        let mut finish = world.structure.begin_finish(&mut main).unwrap();
+        for _ in 0..100 {
+            let mut task = world.structure.spawn(&mut main).unwrap();
+            let mut inner = world.structure.begin_finish(&mut task).unwrap();
+            for _ in 0..10 {
+                let below = world.structure.spawn(&mut task).unwrap();
+                world.read(&below);
+                world.structure.end_async(&below, Some(&mut inner));
+            }
+            world.structure.end_finish(&mut task, inner).unwrap();
+            if heard {
+                world.structure.signal(&mut task).unwrap();
+            }
+            world.structure.end_async(&task, Some(&mut finish));
+        }
+        match heard {
+            false => assert!(world.most <= 2, "{}", world.most),
+            true => assert!(world.most >= 100, "{}", world.most),
+        }
+        world.structure.end_finish(&mut main, finish).unwrap();
+        world.write(&main);
+        assert_eq!(world.races, 0);
+    }
+}
+
+/// A task that has left another one behind is heard of through it: its read covers nobody's.
+#[test]
+fn who_leaves_a_task_behind_is_not_silent() {
+    let mut world = World::default();
+    let mut main = world.structure.main().unwrap();
+    let mut finish = world.structure.begin_finish(&mut main).unwrap();
+    let mut task = world.structure.spawn(&mut main).unwrap();
+    world.read(&task);
+    let mut left_behind = world.structure.spawn(&mut task).unwrap();
+    world.structure.end_async(&task, Some(&mut finish));
+    let other = world.structure.spawn(&mut main).unwrap();
+    world.read(&other);
+    let signal = world.go_on(&mut left_behind);
+    world.structure.join(&mut main, signal).unwrap();
+    world.write(&main);
+    assert_eq!(world.races, 1, "with the other one's read");
+}
+
 /// The tree does not know that one round comes before the next: promises do.
 #[test]
 fn reads_before_a_barrier_of_promises_are_covered_by_those_behind_it() {

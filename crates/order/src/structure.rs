@@ -13,6 +13,8 @@ use crate::tree::{Place, Step, Tree};
 pub struct Task {
     place: Place,
     knowledge: Knowledge,
+    /// Whether anything may come after it, by a signal or a task it has left behind, before its `finish` ends.
+    heard: bool,
 }
 
 impl Task {
@@ -20,6 +22,12 @@ impl Task {
     #[inline]
     pub fn step(&self) -> Step {
         self.place.step()
+    }
+
+    /// Whether it has learnt anything, beside the tree, since it began.
+    #[inline]
+    pub fn has_learnt(&self) -> bool {
+        self.knowledge.has_grown()
     }
 
     /// What it knows beside the tree.
@@ -60,14 +68,17 @@ impl Structure {
         Ok(Task {
             place: self.tree.root()?,
             knowledge: Knowledge::default(),
+            heard: false,
         })
     }
 
     /// A task starts a task.
     pub fn spawn(&self, task: &mut Task) -> Result<Task, Full> {
+        task.heard |= !self.tree.is_in_finish(&task.place);
         Ok(Task {
             place: self.tree.spawn(&mut task.place)?,
             knowledge: task.knowledge.inherit(),
+            heard: false,
         })
     }
 
@@ -76,6 +87,7 @@ impl Structure {
         Ok(Task {
             place: self.tree.spawn_nth(&task.place, number)?,
             knowledge: task.knowledge.inherit(),
+            heard: false,
         })
     }
 
@@ -127,7 +139,15 @@ impl Structure {
         Ok(())
     }
 
-    /// A task ends, inside a `finish` or nowhere.
+    /// A task ends that nobody waits for but the `finish` around it.
+    pub fn end_async(&self, task: &Task, finish: Option<&mut FinishPast>) {
+        self.end(task, finish);
+        if !task.heard {
+            self.tree.silence(&task.place);
+        }
+    }
+
+    /// A task ends, inside a `finish` or nowhere, and gives a signal to whoever waits for it.
     pub fn end(&self, task: &Task, finish: Option<&mut FinishPast>) -> Signal {
         if let Some(finish) = finish
             && task.knowledge.has_grown()
@@ -143,6 +163,7 @@ impl Structure {
     /// A task sets a promise.
     pub fn signal(&self, task: &mut Task) -> Result<Signal, Full> {
         let signal = self.end(task, None);
+        task.heard = true;
         self.tree.cut(&mut task.place)?;
         Ok(signal)
     }

@@ -13,8 +13,8 @@
 //! - A node knows its parent and one ancestor further up, chosen so that any ancestor can be found
 //!   in O(log depth) (a skew-binary skip list). Two nodes of equal depth jump equally far, so both
 //!   sides climb together.
-//! - Nodes never change, but for a scope that is left open, before anything comes after it. A task adds its nodes
-//!   alone, so adding needs no lock, and the answer to a query never changes either: it can be remembered.
+//! - Nodes never change, but for a scope that is left open, before anything comes after it, and the note that a task
+//!   has ended in silence, which changes no answer. A task adds its nodes alone, so adding needs no lock, and the answer to a query never changes either: it can be remembered.
 //!
 //! Three additions to the paper. A scope can be left *open*: whoever entered it as a `finish` goes on without having
 //! waited for all inside, as if its children were its parent's. *Cuts* end a step without starting anything: what a promise orders
@@ -66,6 +66,8 @@ enum Kind {
     Cut,
     /// Was entered as a `finish` and left without waiting: its children count as its parent's.
     Open,
+    /// An `async` whose task has ended without anybody hearing of it: see [`Tree::silence`].
+    Silent,
 }
 
 /// An inner node, unpacked.
@@ -82,6 +84,9 @@ struct Inner {
 }
 
 const DEPTH_BITS: u32 = 29;
+
+/// How many nodes are looked at to find the `finish` around silent tasks.
+const CLIMB: u32 = 64;
 
 /// What a root has for a parent.
 const NO_PARENT: Node = Node(MAX_RECORDS);
@@ -105,7 +110,8 @@ impl Inner {
                 1 => Kind::Async,
                 2 => Kind::Finish,
                 3 => Kind::Cut,
-                _ => Kind::Open,
+                4 => Kind::Open,
+                _ => Kind::Silent,
             },
             ordinal: (rest >> 32) as u32,
         }
@@ -197,7 +203,7 @@ impl Tree {
         loop {
             let inner = self.inner(node);
             match inner.kind {
-                Kind::Root | Kind::Async => return Step::inside(node),
+                Kind::Root | Kind::Async | Kind::Silent => return Step::inside(node),
                 _ => node = inner.parent,
             }
         }
@@ -244,6 +250,50 @@ impl Tree {
     pub fn cut(&self, at: &mut Place) -> Result<(), Full> {
         at.step = Step::after(self.add(at, Kind::Cut)?);
         Ok(())
+    }
+
+    /// Whether the task at `at` is in a `finish` of its own: what it starts there, it waits for.
+    pub fn is_in_finish(&self, at: &Place) -> bool {
+        self.inner(at.scope).kind == Kind::Finish
+    }
+
+    /// The task at `at`, an `async`, has ended, and nobody has heard of it: it has signalled nothing, nobody waits for it
+    /// but the `finish` around it, and whatever it has started it has waited for. So whatever comes after any of its
+    /// steps, from now on, comes after the end of that `finish`.
+    pub fn silence(&self, at: &Place) {
+        let inner = self.inner(at.scope);
+        if inner.kind == Kind::Async {
+            let silent = Inner {
+                kind: Kind::Silent,
+                ..inner
+            };
+            // Only the kind changes, in one word: who reads the node meanwhile finds it as it was or as it is.
+            self.nodes.replace(at.scope.0, silent.pack());
+        }
+    }
+
+    /// Whether whatever comes after a step, from now on, comes after the end of a `finish` around it that is at a depth or
+    /// above (and so after all inside of that one), as the silence of tasks tells. A root is a `finish` that never
+    /// ends.
+    ///
+    /// Cost: a load for each node on the way up; a long way is given up, and the answer is no.
+    pub fn is_silent_up_to(&self, step: Step, depth: u32) -> bool {
+        let mut inner = self.inner(self.leaf(step).scope);
+        let mut silent = false;
+        for _ in 0..CLIMB {
+            match inner.kind {
+                // It is the task's own, or around a silent one.
+                Kind::Finish if silent && inner.depth <= depth => return true,
+                Kind::Finish => silent = false,
+                Kind::Silent => silent = true,
+                // A task around a silent one tells nothing about it: the same `finish` waits for both.
+                Kind::Async if silent => {}
+                Kind::Root => return silent,
+                Kind::Async | Kind::Open | Kind::Cut => return false,
+            }
+            inner = self.inner(inner.parent);
+        }
+        false
     }
 
     /// How two different steps stand to each other.
@@ -374,7 +424,7 @@ impl Tree {
         loop {
             let inner = self.inner(node);
             match inner.kind {
-                Kind::Async => return true,
+                Kind::Async | Kind::Silent => return true,
                 Kind::Open if node != scope => node = self.ancestor(scope, inner.depth + 1),
                 _ => return false,
             }

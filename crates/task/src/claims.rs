@@ -53,6 +53,12 @@ struct Claim {
 }
 
 impl Claims {
+    /// Whether nothing is lent out.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
     /// What is lent out and conflicts with an access.
     pub(crate) fn conflict(&self, area: &Area, kind: AccessKind) -> Option<String> {
         let conflicts = |claim: &&Claim| {

@@ -150,3 +150,43 @@ impl<F: FnOnce()> HeapJob<F> {
         (job.closure)();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jobs that borrow from their maker's stack, executed by another thread; `make miri` watches.
+    #[test]
+    fn jobs_run_elsewhere_and_give_back_what_they_gave() {
+        let words = vec![String::from("a"), String::from("few")];
+        let stack = StackJob::new(|| words.len());
+        let panics = StackJob::new(|| -> usize { panic!("{}", words[0]) });
+        let mut longest = 0;
+        let place = &mut longest;
+        // SAFETY: all of them are executed below, once, before anything they borrow goes away.
+        let (jobs, last) = unsafe {
+            let last = HeapJob::job(
+                || *place = words.iter().map(String::len).max().unwrap_or(0),
+                3,
+            );
+            ([stack.job(), panics.job()], last)
+        };
+        assert_eq!(last.owner(), 3);
+        std::thread::scope(|scope| {
+            for job in jobs.into_iter().chain([last]) {
+                // SAFETY: as above.
+                scope.spawn(move || unsafe { job.execute() });
+            }
+        });
+        assert_eq!(stack.result().unwrap(), 2);
+        assert!(panics.result().is_err());
+        assert_eq!(longest, 3);
+    }
+
+    #[test]
+    fn a_job_taken_back_is_run_in_place() {
+        let job = StackJob::new(|| 5);
+        // SAFETY: nobody else has it.
+        assert_eq!(unsafe { job.run() }, 5);
+    }
+}

@@ -96,11 +96,27 @@ impl<T> Memory<T> {
     ) -> (MutexGuard<'_, State>, Option<Step>) {
         let mut state = lock(&self.state);
         let step = self.check(&mut state, area, kind, at);
-        if let Some(conflict) = state.claims.conflict(area, kind) {
-            drop(state);
-            panic!("{}: {conflict}", crate::error::place(at));
+        (refuse(state, area, kind, at), step)
+    }
+
+    /// The same for a single element.
+    #[inline]
+    fn enter_one(&self, index: usize, kind: AccessKind, at: Caller) -> MutexGuard<'_, State> {
+        assert!(
+            index < self.len(),
+            "index {index} is out of range for {} elements",
+            self.len()
+        );
+        let mut state = lock(&self.state);
+        if let Some(worker) = Worker::current()
+            && worker.task().is_some()
+        {
+            worker.access_one(&mut state.shadow, &self.variable, index, kind, at);
         }
-        (state, step)
+        match state.claims.is_empty() {
+            true => state,
+            false => refuse(state, &self.element(index), kind, at),
+        }
     }
 
     fn check(&self, state: &mut State, area: &Area, kind: AccessKind, at: Caller) -> Option<Step> {
@@ -117,11 +133,6 @@ impl<T> Memory<T> {
     }
 
     fn element(&self, index: usize) -> Area {
-        assert!(
-            index < self.len(),
-            "index {index} is out of range for {} elements",
-            self.len()
-        );
         let (row, column) = (index / self.columns, index % self.columns);
         Area {
             rows: row..row + 1,
@@ -134,13 +145,13 @@ impl<T> Memory<T> {
     where
         T: Copy,
     {
-        let (_state, _) = self.enter(&self.element(index), AccessKind::Read, at);
+        let _state = self.enter_one(index, AccessKind::Read, at);
         // SAFETY: under the lock, and nobody has it on loan to write.
         unsafe { *self.elements[index].get() }
     }
 
     pub(crate) fn replace(&self, index: usize, value: T, at: Caller) -> T {
-        let (state, _) = self.enter(&self.element(index), AccessKind::Write, at);
+        let state = self.enter_one(index, AccessKind::Write, at);
         // SAFETY: under the lock, and nobody has it on loan.
         let old = unsafe { self.elements[index].get().replace(value) };
         drop(state);
@@ -163,6 +174,20 @@ impl<T> Memory<T> {
             at,
         }
     }
+}
+
+/// Panics if something on loan conflicts with an access.
+fn refuse<'m>(
+    state: MutexGuard<'m, State>,
+    area: &Area,
+    kind: AccessKind,
+    at: Caller,
+) -> MutexGuard<'m, State> {
+    if let Some(conflict) = state.claims.conflict(area, kind) {
+        drop(state);
+        panic!("{}: {conflict}", crate::error::place(at));
+    }
+    state
 }
 
 /// An area on loan.

@@ -91,6 +91,7 @@ pub(crate) enum Kind {
 /// A task that was started and has not begun.
 pub(crate) struct Child {
     state: Cell<TaskState>,
+    kind: Kind,
     stray: bool,
 }
 
@@ -295,14 +296,16 @@ impl Worker {
         let Some((monitor, task)) = self.monitored() else {
             return 0;
         };
-        let past = self.advance(monitor, task, |structure, state| {
+        // Its past, too, is empty, as the block's is.
+        self.advance(monitor, task, |structure, state| {
             structure.begin_finish(&mut state.task)
         });
-        *lock(&finish.state.past) = past;
-        let number = monitor.finishes.fetch_add(1, Ordering::Relaxed);
-        finish.state.number.store(number, Ordering::Relaxed);
-        let op = Op::FinishBegin(FinishNumber(number));
-        monitor.record(task.get().number, op, self.site(monitor, at));
+        if monitor.events.is_some() {
+            let number = monitor.finishes.fetch_add(1, Ordering::Relaxed);
+            finish.state.number.store(number, Ordering::Relaxed);
+            let op = Op::FinishBegin(FinishNumber(number));
+            monitor.record(task.get().number, op, self.site(monitor, at));
+        }
         let mut state = task.get();
         let outer = std::mem::replace(&mut state.finish, finish.address());
         task.set(state);
@@ -320,9 +323,11 @@ impl Worker {
             state.finish = outer;
             structure.end_finish(&mut state.task, past)
         });
-        let number = finish.state.number.load(Ordering::Relaxed);
-        let op = Op::FinishEnd(FinishNumber(number));
-        monitor.record(task.get().number, op, self.site(monitor, at));
+        if monitor.events.is_some() {
+            let number = finish.state.number.load(Ordering::Relaxed);
+            let op = Op::FinishEnd(FinishNumber(number));
+            monitor.record(task.get().number, op, self.site(monitor, at));
+        }
         for end in strays {
             self.join(end, at);
         }
@@ -361,6 +366,7 @@ impl Worker {
         monitor.record(task.get().number, op, self.site(monitor, at));
         Some(Child {
             state: Cell::new(child),
+            kind,
             stray,
         })
     }
@@ -380,6 +386,7 @@ impl Worker {
         monitor.record(parent.number, op, self.site(monitor, at));
         Some(Child {
             state: Cell::new(child),
+            kind: Kind::Async,
             stray: false,
         })
     }
@@ -420,30 +427,35 @@ impl Worker {
         }
     }
 
-    /// A task has ended; `finish` waits for it.
+    /// A task has ended; `finish` waits for it. Gives its end if others can wait for it, too.
     pub(crate) fn end_task(&self, child: &Child, finish: &Finish) -> Option<End> {
         let state = child.state.get();
         let monitor = self.run.monitor.as_ref()?;
         if self.run.is_cancelled() {
             return None;
         }
-        let signal = match child.stray {
-            true => monitor.structure.end(&state.task, None),
-            false => {
-                let mut past = lock(&finish.state.past);
-                monitor.structure.end(&state.task, Some(&mut past))
+        let structure = &monitor.structure;
+        // The block learns what the task has learnt.
+        let learns = !child.stray && state.task.has_learnt();
+        let mut past = learns.then(|| lock(&finish.state.past));
+        let signal = match (child.stray, child.kind) {
+            (false, Kind::Async) => {
+                structure.end_async(&state.task, past.as_deref_mut());
+                None
             }
+            _ => Some(structure.end(&state.task, past.as_deref_mut())),
         };
-        let end = End {
+        drop(past);
+        monitor.record(state.number, Op::End, 0);
+        let end = signal.map(|signal| End {
             run: monitor.id,
             signal,
             task: state.number,
-        };
-        monitor.record(state.number, Op::End, 0);
+        });
         if child.stray {
-            lock(&finish.state.strays).push(end);
+            lock(&finish.state.strays).extend(end);
         }
-        Some(end)
+        end
     }
 
     /// The task has waited for a future.

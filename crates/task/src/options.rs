@@ -53,6 +53,7 @@ pub struct Options {
     pub(crate) record: Option<PathBuf>,
     pub(crate) keep: bool,
     pub(crate) stack_size: usize,
+    pub(crate) guards_split: bool,
 }
 
 impl Default for Options {
@@ -63,6 +64,7 @@ impl Default for Options {
             record: None,
             keep: false,
             stack_size: 256 << 10,
+            guards_split: false,
         }
     }
 }
@@ -101,6 +103,13 @@ impl Options {
     /// How many bytes of stack a task has, at least a quarter of which is its own. Unused stack costs no memory.
     pub fn stack_size(mut self, bytes: usize) -> Options {
         self.stack_size = bytes.clamp(16 << 10, 1 << 40);
+        self
+    }
+
+    /// Guards stacks as on a kernel before 6.13, which allows fewer of them: to test that.
+    #[doc(hidden)]
+    pub fn guards_split(mut self) -> Options {
+        self.guards_split = true;
         self
     }
 

@@ -46,7 +46,7 @@ impl Run {
         let workers = options.worker_count();
         let deques: Vec<Deque<Job>> = (0..workers).map(|_| Deque::new_lifo()).collect();
         let run = Arc::new(Run {
-            stacks: Stacks::new(options.stack_size),
+            stacks: Stacks::new(options.stack_size, options.guards_split),
             sleep: Sleep::new(workers),
             stealers: deques.iter().map(Deque::stealer).collect(),
             inboxes: (0..workers).map(|_| Mutex::default()).collect(),

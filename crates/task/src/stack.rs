@@ -72,13 +72,13 @@ struct Chunks {
 }
 
 impl Stacks {
-    /// Stacks of so many bytes at least.
-    pub(crate) fn new(size: usize) -> Stacks {
+    /// Stacks of so many bytes at least; with guards that split mappings, if need be or if told so.
+    pub(crate) fn new(size: usize, splits: bool) -> Stacks {
         let pages = size.max(16 << 10).div_ceil(page()) + 1;
         Stacks {
             size: pages * page(),
             chunks: Mutex::default(),
-            splits: AtomicBool::new(false),
+            splits: AtomicBool::new(splits),
         }
     }
 

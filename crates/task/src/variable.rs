@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use deadheat_model::{AccessKind, Location, Op, ReadKind};
 use deadheat_online::{Conflict, drdp, spd3};
-use deadheat_order::Step;
+use deadheat_order::{Step, Task};
 
 use crate::error::place;
 use crate::fiber::Caller;
@@ -162,6 +162,65 @@ impl Shadow {
     }
 }
 
+/// An access that is being checked.
+struct Access<'m> {
+    monitor: &'m Monitor,
+    task: Task,
+    kind: AccessKind,
+    site: u32,
+    /// The location of the variable's first element.
+    first: u64,
+}
+
+impl Access<'_> {
+    fn found(&self, run: &Range<usize>, conflict: Conflict, earlier: u32) {
+        lock(&self.monitor.races).add(Found {
+            location: Location(self.first + run.start as u64),
+            elements: run.len() as u64,
+            steps: [conflict.step, self.task.step()],
+            kinds: [conflict.kind, self.kind],
+            sites: [earlier, self.site],
+        });
+    }
+
+    /// Checks elements with one history; says whether there was no race.
+    #[inline]
+    fn spd3(
+        &self,
+        engine: &mut spd3::Worker,
+        run: &Range<usize>,
+        history: &mut Spd3History,
+    ) -> bool {
+        let (step, before) = (self.task.step(), history.clone());
+        let mut races = false;
+        let tree = &self.monitor.structure.tree;
+        engine.check_alone(tree, step, self.kind, &mut history.cell, |conflict| {
+            races = true;
+            self.found(run, conflict, before.site(&conflict));
+        });
+        history.mark(step, self.kind, self.site);
+        !races
+    }
+
+    /// The same.
+    #[inline]
+    fn drdp(
+        &self,
+        engine: &mut drdp::Checker,
+        run: &Range<usize>,
+        history: &mut drdp::History,
+    ) -> bool {
+        let mut races = false;
+        let structure = &self.monitor.structure;
+        let access = (self.kind, self.site);
+        engine.check(structure, &self.task, access, history, |conflict| {
+            races = true;
+            self.found(run, conflict, conflict.mark);
+        });
+        !races
+    }
+}
+
 impl Worker {
     /// The task accesses elements of a variable. Gives the step it is in. The shadow is the caller's alone.
     pub(crate) fn access(
@@ -172,6 +231,68 @@ impl Worker {
         kind: AccessKind,
         at: Caller,
     ) -> Option<Step> {
+        let indices = ranges.clone().flatten();
+        self.check(
+            shadow,
+            variable,
+            indices,
+            kind,
+            at,
+            |access, engine| match engine {
+                (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
+                    histories.visit(ranges, |run, history| access.spd3(engine, &run, history));
+                }
+                (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
+                    histories.visit(ranges, |run, history| access.drdp(engine, &run, history));
+                }
+                _ => {}
+            },
+        )
+    }
+
+    /// The same for a single element.
+    #[inline]
+    pub(crate) fn access_one(
+        &self,
+        shadow: &mut Option<Shadow>,
+        variable: &Variable,
+        index: usize,
+        kind: AccessKind,
+        at: Caller,
+    ) {
+        let run = index..index + 1;
+        self.check(
+            shadow,
+            variable,
+            run.clone(),
+            kind,
+            at,
+            |access, engine| match engine {
+                (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
+                    histories.visit_one(index, |history| {
+                        access.spd3(engine, &run, history);
+                    });
+                }
+                (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
+                    histories.visit_one(index, |history| {
+                        access.drdp(engine, &run, history);
+                    });
+                }
+                _ => {}
+            },
+        );
+    }
+
+    #[inline]
+    fn check(
+        &self,
+        shadow: &mut Option<Shadow>,
+        variable: &Variable,
+        indices: impl Iterator<Item = usize>,
+        kind: AccessKind,
+        at: Caller,
+        check: impl FnOnce(&Access, (&mut EngineTables, &mut Known)),
+    ) -> Option<Step> {
         let (monitor, state) = self.monitored()?;
         let state = state.get();
         let shadow = match shadow {
@@ -179,61 +300,24 @@ impl Worker {
             _ => shadow.insert(Shadow::new(monitor, variable)),
         };
         let mut tables = self.tables.borrow_mut();
-        let site = tables.site(monitor, at);
-        let step = state.task.step();
-        let first = shadow.first;
-        if monitor.events.is_some() {
-            let locations = ranges
-                .clone()
-                .flatten()
-                .map(|index| Location(first + index as u64));
-            let ops = locations.map(|location| match kind {
-                AccessKind::Read => Op::Read(location, ReadKind::Control),
-                AccessKind::Write => Op::Write(location),
-            });
-            monitor.record_all(state.number, ops, site);
-        }
-        let found = |run: &Range<usize>, conflict: Conflict, earlier: u32| {
-            lock(&monitor.races).add(Found {
-                location: Location(first + run.start as u64),
-                elements: run.len() as u64,
-                steps: [conflict.step, step],
-                kinds: [conflict.kind, kind],
-                sites: [earlier, site],
-            });
+        let access = Access {
+            monitor,
+            task: state.task,
+            kind,
+            site: tables.site(monitor, at),
+            first: shadow.first,
         };
-        match (&mut tables.engine, &mut shadow.histories) {
-            (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
-                let tree = &monitor.structure.tree;
-                histories.visit(ranges, |run, history| {
-                    let mut conflicts = smallvec::SmallVec::<[Conflict; 3]>::new();
-                    engine.check(tree, step, kind, &history.cell, |c| conflicts.push(c));
-                    for conflict in &conflicts {
-                        found(&run, *conflict, history.site(conflict));
-                    }
-                    history.mark(step, kind, site);
-                    if kind == AccessKind::Write && conflicts.is_empty() {
-                        *history = Spd3History {
-                            cell: spd3::Cell::written_by(step),
-                            sites: [history.sites[0], 0, 0],
-                        };
-                    }
-                    conflicts.is_empty()
-                });
-            }
-            (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
-                let (structure, task) = (&monitor.structure, &state.task);
-                histories.visit(ranges, |run, history| {
-                    let mut races = false;
-                    engine.check(structure, task, (kind, site), history, |conflict| {
-                        races = true;
-                        found(&run, conflict, conflict.mark);
-                    });
-                    !races
-                });
-            }
-            _ => {}
+        if monitor.events.is_some() {
+            let ops = indices.map(|index| {
+                let location = Location(access.first + index as u64);
+                match kind {
+                    AccessKind::Read => Op::Read(location, ReadKind::Control),
+                    AccessKind::Write => Op::Write(location),
+                }
+            });
+            monitor.record_all(state.number, ops, access.site);
         }
-        Some(step)
+        check(&access, (&mut tables.engine, &mut shadow.histories));
+        Some(access.task.step())
     }
 }

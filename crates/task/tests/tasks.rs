@@ -531,3 +531,58 @@ fn an_overflow_is_told() {
         "{errors}"
     );
 }
+
+/// So many tasks wait at once, and are woken.
+fn all_wait(options: &Options, tasks: usize) -> Result<usize, Error> {
+    let outcome = options.run(|| {
+        let go = Promise::new();
+        let here: Vec<Promise<()>> = (0..tasks).map(|_| Promise::new()).collect();
+        let count = AtomicUsize::new(0);
+        finish(|s| {
+            let (go, count) = (&go, &count);
+            for here in &here {
+                s.spawn(move || {
+                    here.set(());
+                    count.fetch_add(*go.get(), Ordering::Relaxed);
+                });
+            }
+            for here in &here {
+                here.get();
+            }
+            go.set(1);
+        });
+        count.load(Ordering::Relaxed)
+    });
+    outcome.result
+}
+
+/// Not a test by itself: what [`where_guards_split_mappings_too_many_stacks_are_one_error`] runs in a process of its own.
+#[test]
+#[ignore = "takes all mappings that the process may have"]
+fn too_many_stacks() {
+    for (workers, check) in [(1, Check::Off), (2, Check::Off), (2, Check::Drdp)] {
+        let options = Options::new().workers(workers).check(check).guards_split();
+        match all_wait(&options, 100_000) {
+            Err(error @ Error::Stacks(_)) => println!("error: {error}"),
+            other => panic!("{workers} workers: {other:?}"),
+        }
+        assert_eq!(all_wait(&options, 5_000).unwrap(), 5_000, "and then again");
+    }
+}
+
+/// Before Linux 6.13 a guard page costs a mapping, of which there are 65,530.
+#[test]
+fn where_guards_split_mappings_too_many_stacks_are_one_error() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "too_many_stacks", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let (printed, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{printed}{errors}");
+    assert_eq!(printed.matches("error: no stack").count(), 3, "{printed}");
+    assert!(printed.contains("vm.max_map_count"), "{printed}");
+    assert_eq!(errors, "", "nothing else is said");
+}

@@ -156,9 +156,11 @@ impl Strands {
             Op::End if running.started != Started::Thread => {
                 let finish = running.waited_for_by;
                 let finish = finish.and_then(|finish| self.gathered.get_mut(&finish));
-                let signal = structure.end(task, finish);
-                if running.started == Started::Future {
-                    self.ended.insert(strand, signal);
+                match running.started {
+                    Started::Future => {
+                        self.ended.insert(strand, structure.end(task, finish));
+                    }
+                    _ => structure.end_async(task, finish),
                 }
                 self.free.extend(slot);
                 self.slots[strand.index()] = NOWHERE;

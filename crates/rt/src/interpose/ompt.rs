@@ -131,11 +131,21 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         if thread.strand == next {
             return;
         }
+        let mut locks = !thread.held.is_empty();
+        if let Some(next) = next.as_mut()
+            && next.undeferred
+            && !next.is_told
+            && !recording::on()
+        {
+            // Its creator keeps its locks meanwhile.
+            next.held.extend(&thread.held);
+        }
         if let Some(old) = thread.strand.as_mut() {
             old.held = std::mem::take(&mut thread.held);
         }
         thread.strand = next;
         if let Some(next) = next.as_mut() {
+            locks |= !next.held.is_empty();
             thread.held = std::mem::take(&mut next.held);
             next.ran_by(thread.id);
             thread.follow(next);
@@ -145,8 +155,10 @@ fn run(thread: &mut Thread, next: *mut Strand) {
                 }
             }
         }
+        if locks {
+            thread.locks_changed();
+        }
     }
-    thread.locks_changed();
 }
 
 extern "C" fn thread_begin(kind: c_int, _data: Data) {
@@ -336,14 +348,17 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                     before.fulfilled_by(signal);
                 }
                 if status == LATE_FULFILL {
-                    before.end();
+                    if !before.is_part() {
+                        before.end();
+                    }
                     free(prior);
                 }
             }
             COMPLETE | CANCEL | DETACH => {
                 thread.note_asked();
+                let part = before.end_part();
                 // A detached task ends with its event.
-                if status != DETACH || before.undeferred {
+                if !part && (status != DETACH || before.undeferred) {
                     before.end();
                 }
                 let (undeferred, limit) = (before.undeferred, before.limit);
@@ -352,7 +367,7 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                     free(prior);
                 }
                 thread.follow_asked();
-                if undeferred {
+                if undeferred && !part {
                     with_strand(thread, Strand::wait_innermost);
                 }
                 thread.forget_stack(limit);

@@ -28,6 +28,7 @@ pub mod settled;
 pub mod strand;
 pub mod team;
 mod thread;
+mod undeferred;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 

@@ -21,6 +21,7 @@ use super::team::Team;
 use super::{Seen, tasks};
 use crate::origin::Stack;
 use crate::os::Spin;
+use crate::recording;
 use crate::thread::Held;
 
 /// Something that a few threads touch in turn.
@@ -77,7 +78,7 @@ pub enum Enclosure {
 }
 
 #[derive(Debug)]
-enum Scope {
+pub(super) enum Scope {
     Wait(Arc<Shared<Children>>),
     Group(Arc<Shared<FinishPast>>),
 }
@@ -91,18 +92,21 @@ pub struct Strand {
     pub is_told: bool,
     /// Its number among the descriptions; another while it runs iterations.
     pub description: u32,
-    scopes: Vec<Scope>,
+    pub(super) scopes: Vec<Scope>,
     /// The children it is one of.
-    among: Option<Arc<Shared<Children>>>,
+    pub(super) among: Option<Arc<Shared<Children>>>,
     enclosure: Enclosure,
-    completion: Arc<Completion>,
+    pub(super) completion: Arc<Completion>,
     /// The tasks it depends on, or that it waits for by their dependences.
     after: Predecessors,
     dependences: Option<Box<Dependences>>,
     /// Some of its descendants have been waited for by nobody yet, though it has waited.
-    leaks: bool,
+    pub(super) leaks: bool,
     /// It runs when it is created, and its creator waits for it.
     pub undeferred: bool,
+    /// Its creator, as long as its steps are the creator's, and where it was created.
+    pub(super) part_of: *mut Strand,
+    pub(super) stack: Stack,
     /// Its tasks are undeferred, too.
     pub is_final: bool,
     /// Whether it, or a task that it is inside of, has dependences: others may come after it by joins.
@@ -128,7 +132,7 @@ pub struct Strand {
     pub held: Vec<Held>,
     pub messages: Messages,
     /// What the undeferred task excludes that is created next.
-    excluding: Vec<Held>,
+    pub(super) excluding: Vec<Held>,
 }
 
 /// Children of one task that exclude each other by their dependences do so as if by a lock, which has no address: it is
@@ -147,7 +151,14 @@ fn excluding(
 
 impl Strand {
     pub fn new(order: Task, description: u32, enclosure: Enclosure) -> Strand {
-        let strand = Strand {
+        let strand = Strand::at(order, description, enclosure);
+        strand.note_step();
+        strand
+    }
+
+    /// In a step that is known.
+    pub(super) fn at(order: Task, description: u32, enclosure: Enclosure) -> Strand {
+        Strand {
             order,
             name: Name::strand(order.step()),
             is_told: false,
@@ -160,6 +171,8 @@ impl Strand {
             dependences: None,
             leaks: false,
             undeferred: false,
+            part_of: std::ptr::null_mut(),
+            stack: Stack::default(),
             is_final: false,
             joinable: false,
             region: None,
@@ -174,9 +187,7 @@ impl Strand {
             held: Vec::new(),
             messages: Messages::default(),
             excluding: Vec::new(),
-        };
-        strand.note_step();
-        strand
+        }
     }
 
     /// The program's first strand.
@@ -238,6 +249,10 @@ impl Strand {
         undeferred: bool,
         is_final: bool,
     ) -> Option<Box<Strand>> {
+        if undeferred && !recording::on() {
+            return Some(Box::new(self.part(stack, is_final)));
+        }
+        self.part_ways();
         let structure = &tasks().structure;
         if undeferred || !matches!(self.scopes.last(), Some(Scope::Wait(_))) {
             tasks().or_drop(structure.begin_finish(&mut self.order))?;
@@ -270,7 +285,17 @@ impl Strand {
         Some(Box::new(child))
     }
 
-    fn set_joinable(&mut self) {
+    /// Something was not waited for that its children have created.
+    pub(super) fn leak(&mut self) {
+        match self.scopes.last() {
+            // What was not waited for here is not waited for there either.
+            Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
+            Some(Scope::Group(_)) => (),
+            None => self.leaks = true,
+        }
+    }
+
+    pub(super) fn set_joinable(&mut self) {
         self.joinable = true;
         tasks().descriptions.get(self.description).set_joinable();
     }
@@ -395,12 +420,7 @@ impl Strand {
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
-            match self.scopes.last() {
-                // What was not waited for here is not waited for there either.
-                Some(Scope::Wait(outer)) => outer.with(|children| children.escaped = true),
-                Some(Scope::Group(_)) => (),
-                None => self.leaks = true,
-            }
+            self.leak();
         } else {
             tasks().or_drop(structure.end_finish(&mut self.order, past));
         }
@@ -415,6 +435,7 @@ impl Strand {
 
     /// `taskgroup` begins.
     pub fn begin_group(&mut self) {
+        self.part_ways();
         if let Some(past) = tasks().or_drop(tasks().structure.begin_finish(&mut self.order)) {
             self.scopes.push(Scope::Group(Arc::new(Shared::new(past))));
             notes::tell(self.name, Deed::BeginGroup, 0);
