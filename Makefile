@@ -15,7 +15,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs clean
+.PHONY: demo test lint loom miri tsan soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs rust clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -71,6 +71,19 @@ lint:
 loom:
 	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
 	  -p deadheat-online -p deadheat-task --test loom
+
+## The task library's memory, jobs and protocols under Miri, with several schedules. Not part of `make test`: needs a nightly
+## toolchain (rustup component add miri rust-src --toolchain nightly). What switches stacks is assembly, which Miri cannot run.
+miri:
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-many-seeds=0..8" $(CARGO) +nightly miri test --target-dir target/miri \
+	  -p deadheat-task --lib --test soundness
+
+## The task library's tests under ThreadSanitizer, the standard library included. Not part of `make test`: needs a nightly toolchain
+## with rust-src. A fiber stays on its thread, so ThreadSanitizer, which knows nothing of fibers, sees the order there is; it
+## keeps a thread's call stack of limited size, so what has very many fibers wait is left out.
+tsan:
+	RUSTFLAGS="-Zsanitizer=thread" $(CARGO) +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/tsan \
+	  -p deadheat-task --lib --tests -- --skip many_tasks_wait_at_once --skip deep --skip overflow --skip stacks --skip does_not_end
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 ## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the
@@ -135,6 +148,10 @@ corpus-variants: compilers
 programs: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat
+
+## Rust programs, checked: needs `rustup toolchain install nightly --component rust-src`.
+rust: compilers
+	DEADHEAT_RUST=1 $(CARGO) test -p deadheat-cli --test rust -- --nocapture
 
 clean:
 	$(CARGO) clean

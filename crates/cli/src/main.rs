@@ -1,6 +1,7 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod analyze;
+mod cargo;
 mod cc;
 mod check;
 mod convert;
@@ -50,6 +51,7 @@ enum Command {
     Cc(cc::Arguments),
     #[command(name = "c++")]
     Cxx(cc::Arguments),
+    Cargo(cargo::Arguments),
     Run(run::Arguments),
     Record(record::Arguments),
     Check(check::Arguments),
@@ -66,6 +68,7 @@ const START: &str = "\
 To begin with:
   deadheat cc -O1 prog.c -o prog      a C program, with checking built in; -fopenmp, c++ likewise
   deadheat run -- ./prog              run it, and see its races
+  cargo deadheat test                 the same for a Rust program
   deadheat check prog.tp              a program of tasks and threads in a small language
   deadheat analyze run.std            a recorded run
 
@@ -92,6 +95,10 @@ fn main() -> ExitCode {
         Command::Stats(stats) => stats::run(&stats, quiet),
         Command::Completions(completions) => or_bad(manual::completions(&completions)),
         Command::Man(man) => or_bad(manual::man(&man)),
+        Command::Cargo(cargo) => match cargo::run(&cargo) {
+            Ok(status) => return ExitCode::from(status),
+            Err(failure) => or_bad(Err(failure)),
+        },
         Command::Run(run) => match run::run(&run, quiet) {
             Ok(status) => return ExitCode::from(status),
             Err(failure) => or_bad(Err(failure)),

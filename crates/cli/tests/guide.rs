@@ -102,6 +102,10 @@ fn every_command_of_the_guide_does_what_the_guide_says() {
         return;
     }
     let guide = fs::read_to_string(root().join("docs/guide.md")).unwrap();
+    // The section about Rust is run by the library's own test, which has its programs built.
+    let (before, section) = guide.split_once("\n## Rust tasks\n").unwrap();
+    let (_, after) = section.split_once("\n## ").unwrap();
+    let guide = format!("{before}\n## {after}");
     let folder = tempfile::tempdir().unwrap();
     let examples = root().join("examples").canonicalize().unwrap();
     symlink(examples, folder.path().join("examples")).unwrap();

@@ -2,6 +2,7 @@
 //! names and lines. What lives *inside* such a program is `deadheat-rt`, which this crate carries along.
 //!
 //! - [`compile`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
+//! - [`cargo`] does the same for Rust programs.
 //! - [`launch`] runs a program so built and gives back how it ended and the files it left.
 //! - [`write_trace`] makes a trace of what a program has recorded.
 //! - [`Findings`] reads those files; [`Survey`] gives addresses their functions, files, lines and
@@ -13,6 +14,7 @@ mod findings;
 mod launch;
 mod recording;
 mod runtime;
+mod rust;
 mod suppressions;
 mod survey;
 mod symbols;
@@ -26,6 +28,7 @@ pub use findings::{
 pub use launch::{Launch, LaunchError, Outcome, launch};
 pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
+pub use rust::{RustError, cargo};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
 pub use symbols::{Frame, Symbols};

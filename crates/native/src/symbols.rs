@@ -42,10 +42,19 @@ impl Frame {
 
     /// Part of the compiler's or the system's headers and libraries, rather than of the program.
     pub fn is_system(&self) -> bool {
-        let in_system = |path: &str| path.starts_with("/usr/") || path.starts_with("/lib");
+        // Rust's standard library lies in the toolchain, or where the toolchain was built.
+        let in_rust = |path: &str| {
+            path.contains("/rustlib/src/rust/library/")
+                || path.starts_with("/rustc/") && path.contains("/library/")
+        };
+        let in_system =
+            |path: &str| path.starts_with("/usr/") || path.starts_with("/lib") || in_rust(path);
         match &self.file {
             Some(file) => in_system(file) || file.starts_with("../"),
-            None => in_system(&self.module),
+            None => {
+                let rust = |function: &String| function.starts_with("__rust_");
+                in_system(&self.module) || self.function.as_ref().is_some_and(rust)
+            }
         }
     }
 }

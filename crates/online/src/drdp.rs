@@ -66,6 +66,8 @@ pub struct History {
     behind_writer: Step,
 }
 
+const _: () = assert!(size_of::<History>() <= 72);
+
 impl History {
     /// How many reads are kept.
     pub fn readers(&self) -> usize {

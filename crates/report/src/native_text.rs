@@ -245,21 +245,43 @@ fn calls(stack: &[Rc<Frame>]) -> String {
         None => frame.location(),
     };
     let own = openmp::own_frames(stack);
-    match own.as_slice() {
+    match within_libraries(&own).as_slice() {
         [] => "; where is not known".to_string(),
-        [only] => format!(" at {}", shown(only)),
-        _ => {
+        [(only, _)] => format!(" at {}", shown(only)),
+        calls => {
             let mut text = String::from(":");
-            for frame in own.iter().take(MAX_CALLS) {
+            for (frame, left_out) in calls.iter().take(MAX_CALLS) {
                 text += &format!("\n  at {}", shown(frame));
+                if *left_out > 0 {
+                    let left_out = counted(*left_out, "call");
+                    text += &format!("\n     ({left_out} inside libraries)");
+                }
             }
-            let hidden = own.len().saturating_sub(MAX_CALLS) as u64;
+            let hidden = calls.len().saturating_sub(MAX_CALLS) as u64;
             if hidden > 0 {
                 text += &format!("\n  and {}", counted(hidden, "more call"));
             }
             text
         }
     }
+}
+
+/// The calls that are worth showing, each with how many are left out after it: who called the program's outermost function is not
+/// shown; of several calls inside libraries, one after the other, the innermost and the one that the program made are.
+fn within_libraries(stack: &[Rc<Frame>]) -> Vec<(&Frame, u64)> {
+    let own = |frame: &Rc<Frame>| frame.line.is_some() && !frame.is_system();
+    let outermost = stack.iter().rposition(own);
+    let stack = &stack[..outermost.map_or(stack.len(), |place| place + 1)];
+    let mut shown = Vec::new();
+    for run in stack.chunk_by(|a, b| a.is_system() == b.is_system()) {
+        match run {
+            [first, left_out @ .., last] if first.is_system() && !left_out.is_empty() => {
+                shown.extend([(&**first, left_out.len() as u64), (&**last, 0)]);
+            }
+            _ => shown.extend(run.iter().map(|frame| (&**frame, 0))),
+        }
+    }
+    shown
 }
 
 /// A name that fits in a line: templates can be pages long.

@@ -85,6 +85,12 @@ pub enum Error {
          vm.max_map_count, else give Options::stack_size less or have fewer tasks wait at once"
     )]
     Stacks(std::io::Error),
+    /// Tasks call tasks, by `join`, `finish` or `par_for`, deeper than 256 MiB of stacks.
+    #[error(
+        "tasks nest deeper than 256 MiB of stacks: does the recursion end? What `join`, `finish` and `par_for` run must be smaller \
+         each time"
+    )]
+    Depth,
     /// The order of tasks needs more memory than there is room for.
     #[error(transparent)]
     Full(#[from] deadheat_order::Full),

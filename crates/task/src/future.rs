@@ -13,7 +13,8 @@ use crate::job::Payload;
 use crate::waiter::Event;
 use crate::worker::Worker;
 
-/// What a task will give; made by [`Scope::future`](crate::Scope::future) or [`future`].
+/// What a task will give; made by [`Scope::future`](crate::Scope::future) or [`future`]. Any number of tasks may wait for
+/// it: lend it to them, or put it into an `Arc`.
 #[derive(Debug)]
 pub struct Future<T> {
     cell: Arc<Cell<T>>,

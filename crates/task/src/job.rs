@@ -158,7 +158,7 @@ mod tests {
     /// Jobs that borrow from their maker's stack, executed by another thread; `make miri` watches.
     #[test]
     fn jobs_run_elsewhere_and_give_back_what_they_gave() {
-        let words = vec![String::from("a"), String::from("few")];
+        let words = [String::from("a"), String::from("few")];
         let stack = StackJob::new(|| words.len());
         let panics = StackJob::new(|| -> usize { panic!("{}", words[0]) });
         let mut longest = 0;

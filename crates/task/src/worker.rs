@@ -8,8 +8,8 @@
 //!   a call: it cannot go on before they end anyway. It never runs anybody else's: what is
 //!   below on a stack always waits for what is above, so nesting adds no deadlock.
 //! - A task that has to wait is suspended with its stack; the worker goes on with something else, on another stack.
-//! - Where little of a stack is left, the next call continues on a new one: task recursion has no depth limit but
-//!   memory.
+//! - Where little of a stack is left, the next call continues on a new one, up to 256 MiB of them: more is an
+//!   error, since recursion that does not end would take all memory.
 
 #![allow(unsafe_code)]
 
@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 use corosensei::{Coroutine, CoroutineResult};
 use crossbeam_deque::{Steal, Worker as Deque};
 
-use crate::error::cancel;
+use crate::error::{Error, cancel};
 use crate::fiber::{Fiber, Fibers, On, Running, Wait};
 use crate::job::{Job, StackJob};
 use crate::monitor::{Tables, TaskState};
@@ -31,6 +31,9 @@ use crate::run::Run;
 use crate::sleep::Waking;
 use crate::stack::{GUARD, Stack, page};
 use crate::waiter::{Latch, Waiter};
+
+/// How many bytes of stacks tasks that have run out of theirs may go on on, on each worker.
+const DEEP: usize = 256 << 20;
 
 /// How often a worker looks for work before it sleeps.
 const PATIENCE: u32 = 100;
@@ -45,6 +48,8 @@ pub(crate) struct Worker {
     running: Cell<Running>,
     spare: RefCell<Vec<Stack>>,
     cancelled: Cell<bool>,
+    /// How many stacks others go on on that have run out of theirs.
+    deep: Cell<usize>,
     /// What the monitor keeps for each worker.
     pub(crate) tables: RefCell<Tables>,
 }
@@ -88,6 +93,7 @@ impl Worker {
             running: Cell::new(Running::NOTHING),
             spare: RefCell::default(),
             cancelled: Cell::new(false),
+            deep: Cell::new(0),
             tables,
         };
         let outer = CURRENT.replace(&worker);
@@ -355,9 +361,15 @@ impl Worker {
             self.set_task(task);
             body()
         });
+        if self.deep.get() * self.run.stacks.usable() > DEEP {
+            self.run.fail(Error::Depth);
+            cancel();
+        }
+        self.deep.set(self.deep.get() + 1);
         // SAFETY: it is executed on this thread, and we wait for it.
         self.start(unsafe { job.job() });
         self.wait(&job.latch);
+        self.deep.set(self.deep.get() - 1);
         job.result().unwrap_or_else(|panic| resume_unwind(panic))
     }
 

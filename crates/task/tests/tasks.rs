@@ -532,6 +532,24 @@ fn an_overflow_is_told() {
     );
 }
 
+#[test]
+fn recursion_that_does_not_end_is_an_error() {
+    fn forever(n: u64) -> u64 {
+        let room = std::hint::black_box([n; 1000]);
+        let (a, b) = join(|| forever(n + 1), || 1);
+        a + b + room[3]
+    }
+    for workers in [1, 2] {
+        let error = Options::new()
+            .workers(workers)
+            .run(|| forever(0))
+            .result
+            .unwrap_err();
+        assert!(matches!(error, Error::Depth), "{error}");
+        assert!(error.to_string().contains("does the recursion end?"));
+    }
+}
+
 /// So many tasks wait at once, and are woken.
 fn all_wait(options: &Options, tasks: usize) -> Result<usize, Error> {
     let outcome = options.run(|| {
@@ -560,13 +578,13 @@ fn all_wait(options: &Options, tasks: usize) -> Result<usize, Error> {
 #[test]
 #[ignore = "takes all mappings that the process may have"]
 fn too_many_stacks() {
-    for (workers, check) in [(1, Check::Off), (2, Check::Off), (2, Check::Drdp)] {
+    for (workers, check) in [(1, Check::Off), (2, Check::Drdp)] {
         let options = Options::new().workers(workers).check(check).guards_split();
-        match all_wait(&options, 100_000) {
+        match all_wait(&options, 40_000) {
             Err(error @ Error::Stacks(_)) => println!("error: {error}"),
             other => panic!("{workers} workers: {other:?}"),
         }
-        assert_eq!(all_wait(&options, 5_000).unwrap(), 5_000, "and then again");
+        assert_eq!(all_wait(&options, 1_000).unwrap(), 1_000, "and then again");
     }
 }
 
@@ -582,7 +600,7 @@ fn where_guards_split_mappings_too_many_stacks_are_one_error() {
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(output.status.success(), "{printed}{errors}");
-    assert_eq!(printed.matches("error: no stack").count(), 3, "{printed}");
+    assert_eq!(printed.matches("error: no stack").count(), 2, "{printed}");
     assert!(printed.contains("vm.max_map_count"), "{printed}");
     assert_eq!(errors, "", "nothing else is said");
 }

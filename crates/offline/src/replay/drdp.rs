@@ -22,7 +22,7 @@ pub const ENGINE: Engine = Engine {
         Construct::Fork,
     ],
     worth: Worth::Exact,
-    cost: "a few nanoseconds an access while joins are near, 40 bytes a location and 8 a reader",
+    cost: "a few nanoseconds an access while joins are near, 72 bytes a location and 12 a reader",
     in_memory: true,
     judge: |survey, _| {
         let execution = survey.execution(ENGINE.name)?;

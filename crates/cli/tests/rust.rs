@@ -1,0 +1,78 @@
+//! `deadheat cargo`: Rust programs and their tests. Building the standard library takes a minute, so that is for `make rust`
+//! (DEADHEAT_RUST=1); it needs `rustup toolchain install nightly --component rust-src`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn deadheat_cargo(words: &[&str]) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
+    command
+        .arg("cargo")
+        .args(words)
+        .current_dir(root.join("examples/rust/lost-update"))
+        .env("CARGO_TARGET_DIR", root.join("target/rust"))
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("RUSTFLAGS")
+        // What cargo sets for this test is not for the cargo that is called.
+        .env_remove("RUSTUP_TOOLCHAIN");
+    command
+}
+
+fn error_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let mut command = deadheat_cargo(&["run"]);
+    let output = command
+        .env("DEADHEAT_TOOLCHAIN", "no-such")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let error = error_of(&output);
+    assert!(
+        error.contains("rustup toolchain install nightly"),
+        "{error}"
+    );
+    let output = deadheat_cargo(&["--html", "x.html"]).output().unwrap();
+    assert!(
+        error_of(&output).contains("cargo deadheat run"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn rust_programs_and_tests_are_checked() {
+    if std::env::var_os("DEADHEAT_RUST").is_none() {
+        println!("skipped: `make rust` builds the standard library for this");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("races.json");
+    let output = deadheat_cargo(&["--json", json.to_str().unwrap(), "run"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(66), "{}", error_of(&output));
+    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let race = &report["races"][0];
+    assert_eq!(race["variable"], "lost_update::DONE", "{report}");
+    for access in ["first", "second"] {
+        let place = race[access]["loc"].as_str().unwrap();
+        assert!(place.starts_with("src/main.rs:14:"), "{place}");
+    }
+    for (name, good) in [("threads_hand_over", true), ("a_lost_update", false)] {
+        let output = deadheat_cargo(&["test", name]).output().unwrap();
+        let error = error_of(&output);
+        assert_eq!(output.status.success(), good, "{name}: {error}");
+        let said = if good {
+            "no race in this run"
+        } else {
+            "1 race in this run"
+        };
+        assert!(error.contains(said), "{name}: {error}");
+    }
+}

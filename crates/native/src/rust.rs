@@ -1,0 +1,211 @@
+//! Rust programs: cargo, with what checking needs added.
+//!
+//! rustc instruments as clang does, if asked to (`-Zsanitizer=thread`), and leaves linking to whatever is called in place of
+//! the linker: here that is `deadheat cc`, which adds the runtime. The standard library has to be instrumented as well,
+//! or its locks and channels would not be seen to order anything: cargo builds it anew (`-Zbuild-std`). Both
+//! flags need a nightly toolchain and the sources of the standard library.
+//!
+//! Everything is built for the host *as a target*, so that build scripts and macros, which run inside the
+//! compiler, stay as they are.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use thiserror::Error;
+
+use crate::runtime::{Runtime, RuntimeError};
+
+/// Why cargo could not be called so.
+#[derive(Debug, Error)]
+pub enum RustError {
+    /// There is no such toolchain.
+    #[error(
+        "Rust programs need a nightly toolchain: `rustup toolchain install nightly --component rust-src` (DEADHEAT_TOOLCHAIN \
+         names another)"
+    )]
+    NoToolchain,
+    /// The standard library cannot be built.
+    #[error(
+        "the toolchain `{0}` has no sources of the standard library: `rustup component add rust-src --toolchain {0}`"
+    )]
+    NoSources(String),
+    /// The runtime cannot be unpacked.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// The command's other name cannot be made.
+    #[error("`{}` cannot be made: {error}", path.display())]
+    Link {
+        /// Its path.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// cargo did not start.
+    #[error("cargo could not be started: {0}")]
+    Start(io::Error),
+}
+
+/// A toolchain that can instrument.
+struct Toolchain {
+    /// What comes before all other arguments of its commands.
+    name: Option<String>,
+    host: String,
+}
+
+/// Calls cargo. `own` is the path of this command; `options` are those of `deadheat run`, which programs and
+/// tests are run by.
+pub fn cargo(
+    own: &Path,
+    options: &[OsString],
+    arguments: &[OsString],
+) -> Result<ExitStatus, RustError> {
+    let toolchain = Toolchain::find()?;
+    let linker = linker(own)?;
+    let mut command = Command::new("cargo");
+    command.args(toolchain.name.iter().map(|name| format!("+{name}")));
+    let (subcommand, rest) = arguments.split_at(1.min(arguments.len()));
+    command.args(subcommand).arg("-Zbuild-std");
+    command.args(["--target", &toolchain.host]).args(rest);
+    let flags = flags(given_flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"), &linker);
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags);
+    let flags = self::flags(
+        given_flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
+        &linker,
+    );
+    command.env("CARGO_ENCODED_RUSTDOCFLAGS", flags);
+    command.env(runner_variable(&toolchain.host), runner(own, options));
+    command.status().map_err(RustError::Start)
+}
+
+impl Toolchain {
+    fn find() -> Result<Toolchain, RustError> {
+        let chosen = std::env::var("DEADHEAT_TOOLCHAIN").ok();
+        // What cargo would take here may do.
+        let names = match chosen {
+            Some(name) => vec![Some(name)],
+            None => vec![None, Some("nightly".to_string())],
+        };
+        for name in names {
+            let ask = |question: &[&str]| {
+                let mut rustc = Command::new("rustc");
+                rustc.args(name.iter().map(|name| format!("+{name}")));
+                let output = rustc.args(question).output().ok()?;
+                let said = String::from_utf8(output.stdout).ok()?;
+                output.status.success().then_some(said)
+            };
+            let Some((_, host)) = ask(&["-vV"]).and_then(|said| version(&said)) else {
+                continue;
+            };
+            let sysroot = ask(&["--print", "sysroot"]).unwrap_or_default();
+            let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/Cargo.lock");
+            return match sources.exists() {
+                true => Ok(Toolchain { name, host }),
+                false => Err(RustError::NoSources(
+                    name.unwrap_or_else(|| "nightly".to_string()),
+                )),
+            };
+        }
+        Err(RustError::NoToolchain)
+    }
+}
+
+/// The release and the host that a nightly rustc says it is.
+fn version(said: &str) -> Option<(String, String)> {
+    let line = |name: &str| {
+        let mut lines = said.lines();
+        lines.find_map(|line| Some(line.strip_prefix(name)?.trim().to_string()))
+    };
+    let release = line("release:")?;
+    let can = release.contains("nightly") || release.contains("dev");
+    can.then_some((release, line("host:")?))
+}
+
+/// The command by another name, under which it is the compiler.
+fn linker(own: &Path) -> Result<PathBuf, RustError> {
+    let runtime = Runtime::unpack()?;
+    let path = runtime.archive.with_file_name("deadheat-cc");
+    if std::fs::read_link(&path).is_ok_and(|target| target == own) {
+        return Ok(path);
+    }
+    // Another that does the same may be at work: it appears whole or not at all.
+    let new = path.with_extension(std::process::id().to_string());
+    let _ = std::fs::remove_file(&new);
+    let made = std::os::unix::fs::symlink(own, &new).and_then(|()| std::fs::rename(&new, &path));
+    made.map_err(|error| RustError::Link {
+        path: path.clone(),
+        error,
+    })?;
+    Ok(path)
+}
+
+/// The user's own flags, one by one.
+fn given_flags(encoded: &str, plain: &str) -> Vec<String> {
+    if let Ok(flags) = std::env::var(encoded) {
+        let flags = flags.split('\x1f').filter(|flag| !flag.is_empty());
+        return flags.map(str::to_string).collect();
+    }
+    let flags = std::env::var(plain).unwrap_or_default();
+    flags.split_whitespace().map(str::to_string).collect()
+}
+
+/// These and what checking needs, as cargo wants them.
+fn flags(mut flags: Vec<String>, linker: &Path) -> String {
+    let own = [
+        "-Zsanitizer=thread",
+        // The runtime is ours.
+        "-Zexternal-clangrt",
+        &format!("-Clinker={}", linker.display()),
+        // The runtime has parts of a standard library of its own; the program's is taken.
+        "-Clink-arg=-Wl,-z,muldefs",
+    ];
+    flags.extend(own.map(str::to_string));
+    flags.join("\x1f")
+}
+
+/// The variable that names what cargo runs programs by.
+fn runner_variable(host: &str) -> String {
+    let host = host.to_uppercase().replace('-', "_");
+    format!("CARGO_TARGET_{host}_RUNNER")
+}
+
+fn runner(own: &Path, options: &[OsString]) -> OsString {
+    let words = [own.as_os_str(), OsStr::new("run")].into_iter();
+    let words = words.chain(options.iter().map(OsString::as_os_str));
+    let words: Vec<&OsStr> = words.chain([OsStr::new("--")]).collect();
+    words.join(OsStr::new(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_nightly_toolchain_will_do() {
+        let nightly = "rustc 1.97.0-nightly (e5 2026-05-19)\nhost: x86_64-unknown-linux-gnu\nrelease: 1.97.0-nightly\n";
+        let (_, host) = version(nightly).unwrap();
+        assert_eq!(host, "x86_64-unknown-linux-gnu");
+        assert!(version(&nightly.replace("-nightly", "")).is_none());
+    }
+
+    #[test]
+    fn the_users_flags_come_first_and_programs_are_run_by_this_command() {
+        let flags = flags(
+            vec!["-Copt-level=1".to_string()],
+            Path::new("/a/deadheat-cc"),
+        );
+        let flags: Vec<&str> = flags.split('\x1f').collect();
+        assert_eq!(flags[0], "-Copt-level=1");
+        assert!(flags.contains(&"-Clinker=/a/deadheat-cc"), "{flags:?}");
+        let options = ["--json", "r.json"].map(OsString::from);
+        assert_eq!(
+            runner(Path::new("/a/deadheat"), &options),
+            "/a/deadheat run --json r.json --"
+        );
+        assert_eq!(
+            runner_variable("x86_64-unknown-linux-gnu"),
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+        );
+    }
+}
