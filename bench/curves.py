@@ -9,7 +9,7 @@ deadheat, generator, docs = (os.path.abspath(word) for word in sys.argv[1:4])
 clang = next((c for c in ("clang-19", "clang") if subprocess.run(["which", c], capture_output=True).returncode == 0), None)
 if clang is None:
     sys.exit("install clang-19 (apt install clang-19 libclang-rt-19-dev)")
-ROUNDS = int(os.environ.get("ROUNDS", "3"))
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
 WAYS = ["plain", "deadheat", "ThreadSanitizer"]
 COLOURS = ["#626d7c", "#0b62c4", "#c42b1c", "#0d7a5f", "#8a5a00", "#7a3fb0"]
 

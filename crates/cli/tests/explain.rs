@@ -72,7 +72,12 @@ fn the_json_is_that_of_the_design() {
     ]);
     assert_eq!(report["partitions"], partitions);
     assert_eq!(report["general_races"], Value::Array(vec![]));
-    assert!(report["guarantee"].as_str().unwrap().contains("1 first"));
+    assert!(
+        report["guarantee"]
+            .as_str()
+            .unwrap()
+            .contains("1 to fix first")
+    );
 }
 
 /// M2's Figure 1: nothing races in the run itself; the prediction comes with its witness.

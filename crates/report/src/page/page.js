@@ -49,7 +49,7 @@
     item.text = [entry.message, entry.kind, entry.variable, entry.engine, entry.fingerprint, chapter.title, ...places]
       .join("\n").toLowerCase();
   }
-  const ROW = 60;
+  const ROW = 80;
   const list = byId("list");
   const rows = byId("rows");
   let shown = entries;
@@ -92,7 +92,7 @@
       const row = element("div", {
         class: "row", role: "option", id: `row-${index}`, "aria-selected": String(index === selected),
         click: () => select(index, true),
-      }, element("b", {}, entry.message), element("span", {}, `${RULES[entry.rule]} · ${where}${often}`));
+      }, element("b", { title: entry.message }, entry.message.replace(/[^\s`]*\/([^\s/`]+:\d+)/g, "$1")), element("span", {}, `${RULES[entry.rule]} · ${where}${often}`));
       row.style.top = `${index * ROW}px`;
       rows.append(row);
     }
@@ -209,7 +209,10 @@
   // ---- The graph around a race: a lane for each thread, time downwards ----
   function graph(found) {
     const NS = "http://www.w3.org/2000/svg";
-    const LANE = 250, STEP = 46, TOP = 44, LEFT = 16, WIDE = 216, HIGH = 34;
+    // Lanes are as wide as they can be side by side, within reason.
+    const room = byId("detail").clientWidth - 220;
+    const LANE = Math.max(190, Math.min(250, Math.floor(room / found.lanes.length)));
+    const STEP = 46, TOP = 44, LEFT = 16, WIDE = LANE - 34, HIGH = 34;
     const width = LEFT * 2 + found.lanes.length * LANE + 150;
     const height = TOP + found.nodes.length * STEP + 30;
     const svg = document.createElementNS(NS, "svg");
@@ -234,7 +237,7 @@
     const y = (node) => TOP + node * STEP;
     found.lanes.forEach((name, lane) => {
       const at = LEFT + lane * LANE;
-      add("text", { class: "lane", x: at, y: 22 }, cut(name, 30)).append(Object.assign(document.createElementNS(NS, "title"), { textContent: name }));
+      add("text", { class: "lane", x: at, y: 22 }, cut(name, Math.floor(LANE / 8.3))).append(Object.assign(document.createElementNS(NS, "title"), { textContent: name }));
       add("path", { class: "own", d: `M${at + WIDE / 2} 30V${height - 10}` });
     });
     const line = (from, to, kind) => {
@@ -253,15 +256,17 @@
       const racing = found.race.includes(index);
       add("rect", { x: x(index), y: y(index), width: WIDE, height: HIGH, rx: 6, class: racing ? "racing" : "" })
         .append(Object.assign(document.createElementNS(NS, "title"), { textContent: `${node.text}\n${node.place}` }));
-      add("text", { x: x(index) + 8, y: y(index) + 14 }, cut(node.text, 28));
-      add("text", { x: x(index) + 8, y: y(index) + 28, class: "place" }, cut(shortPlace(node.place), 32));
+      add("text", { x: x(index) + 8, y: y(index) + 14 }, cut(node.text, Math.floor(WIDE / 7.7)));
+      add("text", { x: x(index) + 8, y: y(index) + 28, class: "place" }, cut(shortPlace(node.place), Math.floor(WIDE / 6.8)));
     });
     const [first, second] = found.race;
     line(first, second, "race");
     add("text", { class: "race", x: Math.max(x(first), x(second)) + WIDE + 8, y: (x(second) > x(first) ? y(second) : y(first)) + HIGH / 2 + 4 },
       "nothing orders these");
-    return [element("h3", {}, "What is ordered, and what is not"),
-      element("div", { class: "graph", tabindex: "0" }, svg),
+    // Where not all of it fits, the race is in view.
+    const frame = element("div", { class: "graph", tabindex: "0" }, svg);
+    requestAnimationFrame(() => { frame.scrollLeft = Math.max(0, Math.max(x(first), x(second)) + LANE + 150 - frame.clientWidth); });
+    return [element("h3", {}, "What is ordered, and what is not"), frame,
       element("p", { class: "legend" },
         "Arrows: what waits for or is started by what; dashed green: reads what was written. The dashed red line is the order that is missing.")];
   }
@@ -355,8 +360,9 @@
       draw();
     }
     const LEFT = 120, LANE = 26, HEAD = 8;
-    const busy = threads.length > 24;
-    const lane = busy ? Math.max(3, Math.floor(600 / threads.length)) : LANE;
+    // Of many threads only those that do something in view have a lane; the timeline is as high as many lanes are.
+    const MANY = 24;
+    const busy = threads.length > MANY;
     const at = (x) => from + Math.floor(((x - LEFT) / (canvas.clientWidth - LEFT - 8)) * (to - from));
     canvas.addEventListener("click", (event) => go(at(event.offsetX)));
     canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.25 : 0.8, at(event.offsetX)); }, { passive: false });
@@ -366,7 +372,12 @@
       const colour = (name) => colours.getPropertyValue(`--${name}`).trim();
       const [text, faint, line] = [colour("text"), colour("faint"), colour("line")];
       const [first, second, lock, sync] = [colour("first"), colour("second"), colour("lock"), colour("sync")];
-      const wide = canvas.clientWidth || 800, high = HEAD * 2 + threads.length * lane;
+      const active = busy ? [...new Set(events.slice(from, to).map(([thread]) => thread))].sort((a, b) => a - b) : threads.map((_, thread) => thread);
+      const row = new Int32Array(threads.length);
+      active.forEach((thread, index) => { row[thread] = index; });
+      const lane = active.length > MANY ? Math.max(3, Math.floor((MANY * LANE) / active.length)) : LANE;
+      const lanes = busy ? Math.max(MANY * LANE, active.length * lane) : active.length * lane;
+      const wide = canvas.clientWidth || 800, high = HEAD * 2 + lanes;
       const scale = window.devicePixelRatio || 1;
       canvas.width = wide * scale;
       canvas.height = high * scale;
@@ -379,11 +390,12 @@
       const each = (wide - LEFT - 8) / Math.max(1, to - from);
       // Where lanes are thin, only the threads that matter now have their names.
       const named = new Set([firstRacing, secondRacing, step].map((index) => events[index][0]));
-      threads.forEach((name, thread) => {
-        const y = HEAD + thread * lane + lane / 2;
+      active.forEach((thread) => {
+        const name = threads[thread];
+        const y = HEAD + row[thread] * lane + lane / 2;
         pen.fillStyle = line;
         pen.fillRect(LEFT, y, wide - LEFT - 8, 1);
-        if (busy && !named.has(thread)) return;
+        if (lane < LANE && !named.has(thread)) return;
         pen.fillStyle = text;
         pen.fillText(name.length > 16 ? `${name.slice(0, 15)}…` : name, 8, y);
       });
@@ -402,10 +414,10 @@
           : takes.test(word) || gives.test(word) ? lock : sync;
         const wordy = each > 46 && lane >= LANE;
         const low = is(reads, action) && !wordy;
-        pen.fillRect(x, HEAD + thread * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
+        pen.fillRect(x, HEAD + row[thread] * lane + lane * (low ? 0.3 : 0.12), racing ? Math.max(tick, 3) : tick, lane * (low ? 0.4 : 0.76));
         if (wordy) {
           pen.fillStyle = colour("paper");
-          pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + thread * lane + lane / 2);
+          pen.fillText(actions[action].slice(0, Math.floor((tick - 4) / 6.5)), x + 3, HEAD + row[thread] * lane + lane / 2);
         }
       }
       pen.globalAlpha = 1;

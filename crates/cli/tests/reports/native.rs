@@ -1,21 +1,13 @@
 //! What `deadheat run` writes for other programs and for browsers: JSON by its schema, SARIF, baselines, a page. Skipped,
 //! with a message, where there is no C compiler.
 
-#[path = "common/browser.rs"]
-mod browser;
-mod common;
-#[path = "common/identities.rs"]
-mod identities;
-#[path = "common/schema.rs"]
-mod schema;
-
 use std::fs;
-use std::path::Path;
 use std::process::Output;
 
-use browser::{Browser, chromium};
-use common::{deadheat, root, stderr, stdout};
-use identities::{fingerprints, fingerprints_of_text, page_data};
+use crate::browser::{Browser, chromium};
+use crate::common::{deadheat, stderr, stdout};
+use crate::identities::{fingerprints, fingerprints_of_text, page_data};
+use crate::{conforms, read};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -43,15 +35,6 @@ fn built(source: &str, options: &[&str]) -> Option<(TempDir, String)> {
     Some((folder, program))
 }
 
-fn read(path: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn conforms(file: &str, value: &Value) {
-    let violations = schema::violations(&read(&root().join(file)), value);
-    assert!(violations.is_empty(), "{file}: {violations:#?}");
-}
-
 /// Runs a program; gives its JSON and its SARIF, which are as their schemas say. All formats have the same findings.
 fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Value) {
     let path = |name: &str| folder.path().join(name);
@@ -68,8 +51,8 @@ fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Val
     ];
     let output = deadheat(&[&written, options, &["--", program]].concat());
     let (json, sarif) = (read(&json), read(&sarif));
-    conforms("docs/report.schema.json", &json);
-    conforms("tests/sarif.schema.json", &sarif);
+    conforms("docs/report.schema.json", &json, "run");
+    conforms("tests/sarif.schema.json", &sarif, "run");
     let known = fingerprints(&json);
     assert_eq!(known, fingerprints(&sarif));
     assert_eq!(known, fingerprints(&page_data(&page)));
@@ -109,7 +92,7 @@ fn a_race_of_a_program_is_one_for_every_command() {
     for command in ["analyze", "explain"] {
         let output = deadheat(&[command, "--json", &trace]);
         let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        conforms("docs/report.schema.json", &report);
+        conforms("docs/report.schema.json", &report, "run");
         assert_eq!(fingerprint(&report["races"][0]), race, "{command}");
         // What the run knew is not new to them.
         let output = deadheat(&[command, "--baseline", &path("run.json"), &trace]);

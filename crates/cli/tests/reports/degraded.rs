@@ -2,21 +2,15 @@
 //! sources that are gone, moved or newer, stripped programs, names that are no text, directories that cannot be written
 //! to, full disks, closed pipes. What needs a C compiler is skipped, with a message, where there is none.
 
-mod common;
-#[path = "common/identities.rs"]
-mod identities;
-#[path = "common/schema.rs"]
-mod schema;
-
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{deadheat, root, stderr, stdout};
-use identities::{fingerprints, page_data};
-use serde_json::Value;
+use crate::common::{deadheat, root, stderr, stdout};
+use crate::identities::{fingerprints, page_data};
+use crate::{conforms, read};
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_deadheat");
@@ -39,15 +33,6 @@ fn there<A: AsRef<OsStr>>(folder: &Path, arguments: &[A]) -> Output {
 fn said(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&text).into_owned()
-}
-
-fn read(path: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn conforms(file: &str, value: &Value) {
-    let violations = schema::violations(&read(&root().join(file)), value);
-    assert!(violations.is_empty(), "{file}: {violations:#?}");
 }
 
 /// A folder with `a.c`, which has a race, and `a`, built of it; none where nothing can be compiled.
@@ -80,8 +65,8 @@ fn race_in_all_formats(folder: &Path) -> (String, String) {
     assert_eq!(output.status.code(), Some(66), "{said}");
     assert!(said.contains("race: T"), "{said}");
     let (json, sarif) = (read(&folder.join("a.json")), read(&folder.join("a.sarif")));
-    conforms("docs/report.schema.json", &json);
-    conforms("tests/sarif.schema.json", &sarif);
+    conforms("docs/report.schema.json", &json, "run");
+    conforms("tests/sarif.schema.json", &sarif, "run");
     let known = fingerprints(&json);
     assert!(!known.is_empty());
     assert_eq!(known, fingerprints(&sarif));
