@@ -125,7 +125,7 @@ fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
 
 fn compare(name: &str, salt: u64, recipe: &Recipe) -> (Trials, Counts) {
     let mut counts = Counts::default();
-    let trials = Trials::new(salt, 1500);
+    let trials = Trials::new(salt, 900);
     for trial in &trials {
         let seed = trial.seed;
         let program = programs::program(recipe, &mut trial.rng());
@@ -292,7 +292,7 @@ fn counterexamples() {
                 .find_map(|one| views::fault(one, &all, detail))
         };
         let mut seen = std::collections::BTreeMap::new();
-        for trial in &Trials::new(0x79, 1500) {
+        for trial in &Trials::new(0x79, 900) {
             let seed = trial.seed;
             let program = programs::program(&recipe, &mut trial.rng());
             let Some(fault) = fault_of(&program.to_string()) else {
