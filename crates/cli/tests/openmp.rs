@@ -4,7 +4,7 @@
 
 mod corpus;
 
-use corpus::{Corpus, Program, openmp_compiler};
+use corpus::{Corpus, Program, openmp_compiler, tries_all};
 
 /// For how many threads a program holds that does not say so.
 const THREADS: [&str; 3] = ["2", "4", "16"];
@@ -12,7 +12,7 @@ const THREADS: [&str; 3] = ["2", "4", "16"];
 /// `make corpus` tries every number of threads. An ordinary test run tries one of them, another for other programs.
 fn choose_threads(program: &mut Program) {
     let all = program.threads.len();
-    if std::env::var("DEADHEAT_CORPUS_RUNS").is_err() && all > 1 {
+    if !tries_all() && all > 1 {
         let first = program.name().len() % all;
         program.threads.rotate_left(first);
         program.threads.truncate(1);

@@ -95,7 +95,7 @@ impl Toolchain {
                 let said = String::from_utf8(output.stdout).ok()?;
                 output.status.success().then_some(said)
             };
-            let Some((_, host)) = ask(&["-vV"]).and_then(|said| version(&said)) else {
+            let Some(host) = ask(&["-vV"]).and_then(|said| nightly_host(&said)) else {
                 continue;
             };
             let sysroot = ask(&["--print", "sysroot"]).unwrap_or_default();
@@ -111,15 +111,12 @@ impl Toolchain {
     }
 }
 
-/// The release and the host that a nightly rustc says it is.
-fn version(said: &str) -> Option<(String, String)> {
-    let line = |name: &str| {
-        let mut lines = said.lines();
-        lines.find_map(|line| Some(line.strip_prefix(name)?.trim().to_string()))
-    };
+/// The host that a nightly rustc builds for; none if it is no nightly one.
+fn nightly_host(said: &str) -> Option<String> {
+    let line = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
     let release = line("release:")?;
     let can = release.contains("nightly") || release.contains("dev");
-    can.then_some((release, line("host:")?))
+    can.then_some(line("host:")?.trim().to_string())
 }
 
 /// The command by another name, under which it is the compiler.
@@ -184,9 +181,9 @@ mod tests {
     #[test]
     fn only_a_nightly_toolchain_will_do() {
         let nightly = "rustc 1.97.0-nightly (e5 2026-05-19)\nhost: x86_64-unknown-linux-gnu\nrelease: 1.97.0-nightly\n";
-        let (_, host) = version(nightly).unwrap();
+        let host = nightly_host(nightly).unwrap();
         assert_eq!(host, "x86_64-unknown-linux-gnu");
-        assert!(version(&nightly.replace("-nightly", "")).is_none());
+        assert!(nightly_host(&nightly.replace("-nightly", "")).is_none());
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub struct Expected {
     lines: [u64; 2],
 }
 
+/// Whether everything is tried in every way, as `make corpus` does: an ordinary test run has no time for that.
+pub fn tries_all() -> bool {
+    std::env::var_os("DEADHEAT_CORPUS_RUNS").is_some()
+}
+
 impl Corpus {
     /// The programs in a directory under `tests/`, by name.
     pub fn read(directory: &str, options: &'static [&'static str]) -> Corpus {
@@ -80,7 +85,6 @@ impl Corpus {
     /// Every program, with each of these compilers that it is for, does what it says when tried so.
     pub fn assert_verdicts(&self, compilers: &[&str], trial: Trial) {
         let runs = std::env::var("DEADHEAT_CORPUS_RUNS");
-        let strict = runs.is_ok();
         let runs = runs.map_or(1, |text| text.parse().unwrap());
         let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
         let chosen = |program: &&Program| program.name().contains(&only);
@@ -103,7 +107,7 @@ impl Corpus {
                 let what = format!("{} ({compiler}): {what}", program.name());
                 // `make corpus` takes no excuse. An ordinary test run says so, and goes on, if it does not happen again.
                 let again = || program.try_it((compiler, self.options), directory.path(), 3, trial);
-                match !strict && again().is_ok() {
+                match !tries_all() && again().is_ok() {
                     true => println!("wrong once, right three times: {what}"),
                     false => wrong.lock().unwrap().push(what),
                 }
@@ -227,10 +231,9 @@ impl Program {
     /// or the other.
     pub fn check_twice(&self, executable: &Path, threads: Option<&str>) -> Result<(), String> {
         self.check(executable, threads)?;
-        let strict = std::env::var("DEADHEAT_CORPUS_RUNS").is_ok();
         let by_gcc = executable.to_string_lossy().ends_with("gcc");
         let chosen = by_gcc == self.name().len().is_multiple_of(2) || self.compiler.is_some();
-        if !strict && !chosen {
+        if !tries_all() && !chosen {
             return Ok(());
         }
         let recorded = self.record(executable, threads);
@@ -242,8 +245,7 @@ impl Program {
     /// number of threads. Unless every program is to be tried hard, some stand for all.
     pub fn check_and_record(&self, executable: &Path, threads: Option<&str>) -> Result<(), String> {
         self.check(executable, threads)?;
-        let strict = std::env::var("DEADHEAT_CORPUS_RUNS").is_ok();
-        let chosen = strict || self.name().len().is_multiple_of(7);
+        let chosen = tries_all() || self.name().len().is_multiple_of(7);
         if !chosen || threads != self.threads.last().map(String::as_str) {
             return Ok(());
         }
