@@ -124,14 +124,17 @@ fn the_racing_variables_are_those_of_the_graph() {
                 );
             }
             let found = found_in_recording(&executable, threads);
-            let number = |variable: &str| variable[1..].split('_').next().unwrap().parse().unwrap();
-            for variable in found.symmetric_difference(&expected) {
-                let program: &Program = &programs[number(variable)];
+            let invented: Vec<_> = found.difference(&expected).collect();
+            assert!(
+                invented.is_empty(),
+                "recorded with {threads} threads, invented {invented:?}"
+            );
+            for missed in expected.difference(&found) {
+                let number: usize = missed[1..].split('_').next().unwrap().parse().unwrap();
                 assert!(
-                    expected.contains(variable) && !program.is_ordered_only(),
-                    "recorded with {threads} threads, {variable}: {}\n{}",
-                    found.contains(variable),
-                    program.c(number(variable))
+                    !programs[number].is_ordered_only(),
+                    "recorded with {threads} threads, missed {missed}\n{}",
+                    programs[number].c(number)
                 );
             }
             recorded += found.len();
