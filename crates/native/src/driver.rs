@@ -8,7 +8,8 @@
 //! |---|---|---|
 //! | compile | `-fsanitize=thread -fno-sanitize-link-runtime` and reads that a write follows | `-fsanitize=thread`, no warning about fences |
 //! | compile and link in one | the same | `-wrapper`: only the compiler proper sees the option |
-//! | link an executable | our archive, its exported symbols | the same |
+//! | | no `_FORTIFY_SOURCE`, a header before those of GNU's C++ library | the same |
+//! | link an executable | our archive, its exported symbols, calls of the C++ library that it wants to see | the same |
 //! | link a shared object | nothing: the hooks come from the executable | the same |
 
 use std::convert::Infallible;
@@ -137,12 +138,23 @@ fn with_checking(
             return Err(CompileError::NotSixtyFourBits);
         }
     }
-    // Who asks for ThreadSanitizer gets this instead.
-    let own_sanitizer =
-        |argument: &&OsString| !(asked.compiles || asked.links) || *argument != "-fsanitize=thread";
-    all.extend(arguments.iter().filter(own_sanitizer).cloned());
+    // Who asks for ThreadSanitizer gets this instead. What `_FORTIFY_SOURCE` calls instead of `memcpy` and its like,
+    // nobody would see.
+    let stays = |argument: &&OsString| {
+        let fortifies = argument
+            .to_string_lossy()
+            .starts_with("-Wp,-D_FORTIFY_SOURCE");
+        !(asked.compiles || asked.links) || **argument != "-fsanitize=thread" && !fortifies
+    };
+    all.extend(arguments.iter().filter(stays).cloned());
     if asked.compiles {
         all.extend(compile_options(compiler.family, &asked, own));
+        let headers = Runtime::unpack()?.headers;
+        all.extend([
+            "-U_FORTIFY_SOURCE".into(),
+            "-isystem".into(),
+            headers.into(),
+        ]);
     }
     if asked.links && asked.without_runtime {
         if asked.forbids_undefined {
@@ -207,6 +219,11 @@ fn link_options(runtime: &Runtime, asked: &Arguments) -> Vec<OsString> {
     let mut exports = OsString::from("--dynamic-list=");
     exports.push(&runtime.exports);
     options.extend(["-Xlinker".into(), exports]);
+    if !asked.optimises_when_linking {
+        let mut wraps = OsString::from("-Wl,@");
+        wraps.push(&runtime.wraps);
+        options.push(wraps);
+    }
     options.extend(["-lpthread", "-ldl", "-lm", "-Wl,--pop-state"].map(OsString::from));
     options
 }
@@ -226,16 +243,23 @@ mod tests {
         Ok(all.join(" "))
     }
 
+    fn headers() -> String {
+        let headers = Runtime::unpack().unwrap().headers;
+        format!("-U_FORTIFY_SOURCE -isystem {}", headers.display())
+    }
+
     #[test]
     fn compiling_gets_hooks_and_lines_but_no_library() {
         assert_eq!(
             line(Family::Gcc, "-O2 -c a.c").unwrap(),
-            "-O2 -c a.c -fsanitize=thread -Wno-tsan -g"
+            format!("-O2 -c a.c -fsanitize=thread -Wno-tsan -g {}", headers())
         );
+        let fortified = line(Family::Gcc, "-Wp,-D_FORTIFY_SOURCE=2 -c a.c").unwrap();
+        assert!(fortified.starts_with("-c a.c") && fortified.contains("-U_FORTIFY_SOURCE"));
         let clang = line(Family::Clang, "-g1 -c a.c").unwrap();
         assert!(clang.starts_with("-g1 -c a.c -fsanitize=thread"), "{clang}");
         assert!(
-            !clang.contains("libdeadheat_rt") && !clang.ends_with("-g"),
+            !clang.contains("libdeadheat_rt") && !clang.contains(" -g "),
             "{clang}"
         );
     }
