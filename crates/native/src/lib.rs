@@ -20,12 +20,12 @@ mod survey;
 mod symbols;
 mod toolchain;
 
-pub use driver::{CompileError, Language, compile, wrap};
+pub use driver::{CompileError, Language, compile_if_called};
 pub use findings::{
     Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, Task,
     Thread, findings_files,
 };
-pub use launch::{Launch, LaunchError, Outcome, launch};
+pub use launch::{Launch, LaunchError, Outcome, Program, launch};
 pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use rust::{RustError, cargo};
