@@ -166,7 +166,7 @@ pub fn explain(
 }
 
 /// Explains the races of an execution whose places are in these files.
-pub fn explain_execution(
+pub(crate) fn explain_execution(
     execution: Arc<Execution>,
     sources: Sources,
     options: &ExplainOptions,

@@ -64,7 +64,7 @@ pub use deadheat_report as report;
 pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
-pub use explain::{ExplainError, ExplainOptions, RaceExplanation, explain, explain_execution};
+pub use explain::{ExplainError, ExplainOptions, RaceExplanation, explain};
 pub use files::{TraceFailure, complaint, named, open_trace, read_filter, read_text};
 pub use limits::{SearchLimits, interrupt, interrupted};
 pub use memory::no_crash_without_memory;

@@ -31,5 +31,5 @@ pub use runtime::{Runtime, RuntimeError};
 pub use rust::{RustError, cargo};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
-pub use symbols::{Frame, Symbols};
+pub use symbols::Frame;
 pub use toolchain::{Compiler, Family, NoCompiler};

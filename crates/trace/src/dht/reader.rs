@@ -210,11 +210,6 @@ impl Reader {
         self.events
     }
 
-    /// How many blocks of events there are.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// How large the file is.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
