@@ -59,6 +59,19 @@ fn built(source: &str) -> Option<TempDir> {
     Some(directory)
 }
 
+/// What a program of this source does, as a trace in text; none where nothing can be compiled.
+fn recorded_text(source: &str) -> Option<String> {
+    let here = built(source)?;
+    for words in [
+        &["record", "-o", "run.dht", "./program"][..],
+        &["convert", "run.dht", "run.std"],
+    ] {
+        let output = dh(here.path(), words);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    Some(std::fs::read_to_string(here.path().join("run.std")).unwrap())
+}
+
 fn dh(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = deadheat();
     command.args(arguments).current_dir(directory);
@@ -258,13 +271,9 @@ int main(void) {
   pthread_join(b, 0);
 }
 "#;
-    let Some(here) = built(source) else { return };
-    let here = here.path();
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let output = dh(here, &["convert", "run.dht", "run.std"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let Some(text) = recorded_text(source) else {
+        return;
+    };
     let mut blocks: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("bytes+12)") && line.contains("program.c:8"))
@@ -309,13 +318,9 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) { pthread_join(threads[i], 0); }
 }
 "#;
-    let Some(here) = built(source) else { return };
-    let here = here.path();
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let output = dh(here, &["convert", "run.dht", "run.std"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let Some(text) = recorded_text(source) else {
+        return;
+    };
     let mut updates = 0;
     let mut given = std::collections::HashMap::new();
     let mut locked = 0;
