@@ -70,13 +70,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     }
     let ran = deadheat::run(&options, &filter, &mut complain);
     let ran = ran.map_err(|error| error.to_string())?;
-    match arguments.deliver(&ran, quiet) && ran.is_full() && !ran.has_race() {
-        true => Err(ran
-            .reports()
-            .iter()
-            .map(|report| report.guarantee.clone())
-            .collect()),
-        false => Ok(arguments.status(ran.has_race(), ran.status())),
+    arguments.deliver(&ran, quiet);
+    match ran.loss() {
+        Some(loss) => Err(loss),
+        None => Ok(arguments.status(ran.has_race(), ran.status())),
     }
 }
 
@@ -97,13 +94,11 @@ fn predict(
 }
 
 impl Arguments {
-    /// Tells what was found; false if the program could not be checked. What cannot be delivered does not change the
-    /// program's status.
-    fn deliver(&self, verdict: &impl Verdict, quiet: bool) -> bool {
+    /// Tells what was found. What cannot be delivered does not change the program's status.
+    fn deliver(&self, verdict: &impl Verdict, quiet: bool) {
         let reports = verdict.reports();
         if reports.is_empty() {
-            self.program.warn_of_nothing("checked");
-            return false;
+            return self.program.warn_of_nothing("checked");
         }
         if let Some(path) = &self.json {
             written(path, |file| deadheat::report::json("run", reports, file));
@@ -112,7 +107,6 @@ impl Arguments {
             complain(&verdict.text(self.max_shown));
         }
         self.outputs.write(std::slice::from_ref(verdict));
-        true
     }
 
     /// The command's status, by whether there is a race and the program's own.

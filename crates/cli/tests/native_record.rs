@@ -59,17 +59,16 @@ fn built(source: &str) -> Option<TempDir> {
     Some(directory)
 }
 
-/// What a program of this source does, as a trace in text; none where nothing can be compiled.
-fn recorded_text(source: &str) -> Option<String> {
-    let here = built(source)?;
+/// What the program does, as a trace in text.
+fn recorded_text(here: &Path) -> String {
     for words in [
         &["record", "-o", "run.dht", "./program"][..],
         &["convert", "run.dht", "run.std"],
     ] {
-        let output = dh(here.path(), words);
+        let output = dh(here, words);
         assert!(output.status.success(), "{}", said(&output));
     }
-    Some(std::fs::read_to_string(here.path().join("run.std")).unwrap())
+    std::fs::read_to_string(here.join("run.std")).unwrap()
 }
 
 fn dh(directory: &Path, arguments: &[&str]) -> Output {
@@ -271,9 +270,9 @@ int main(void) {
   pthread_join(b, 0);
 }
 "#;
-    let Some(text) = recorded_text(source) else {
-        return;
-    };
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let text = recorded_text(here);
     let mut blocks: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("bytes+12)") && line.contains("program.c:8"))
@@ -318,9 +317,9 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) { pthread_join(threads[i], 0); }
 }
 "#;
-    let Some(text) = recorded_text(source) else {
-        return;
-    };
+    let Some(here) = built(source) else { return };
+    let here = here.path();
+    let text = recorded_text(here);
     let mut updates = 0;
     let mut given = std::collections::HashMap::new();
     let mut locked = 0;

@@ -62,9 +62,11 @@ impl ProgramRun {
         !self.survey.races.is_empty()
     }
 
-    /// Whether races may have been found that could not be written down.
-    pub fn is_full(&self) -> bool {
-        self.survey.full
+    /// Why nothing is known, if there was no room to write races down and none was.
+    pub fn loss(&self) -> Option<String> {
+        let report = self.report.as_ref();
+        let report = report.filter(|_| self.survey.full && !self.has_race())?;
+        Some(report.guarantee.clone())
     }
 }
 
