@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use thiserror::Error;
@@ -32,6 +32,16 @@ pub enum Language {
     C,
     /// `c++`.
     Cxx,
+}
+
+impl Language {
+    fn named(driver: &str) -> Option<Language> {
+        match driver {
+            "cc" => Some(Language::C),
+            "c++" => Some(Language::Cxx),
+            _ => None,
+        }
+    }
 }
 
 /// Why the compiler was not run.
@@ -74,9 +84,33 @@ pub enum CompileError {
 /// The first argument by which gcc's `-wrapper` comes back to this command; see [`wrap`].
 const WRAP: &str = "--deadheat-wrap";
 
+/// Becomes the compiler if the command, which was called by these words, is `deadheat cc` or `deadheat c++`, or a link
+/// to it that is called `deadheat-cc` or `deadheat-c++`. Returns an error only if that failed.
+pub fn compile_if_called(words: &[OsString]) -> Option<CompileError> {
+    let (name, arguments) = words.split_first()?;
+    let called = Path::new(name).file_name().and_then(OsStr::to_str);
+    let link = called.and_then(|name| name.strip_prefix("deadheat-"));
+    let result = match wrap(arguments) {
+        Some(result) => result,
+        None => {
+            let (language, arguments) = match link.and_then(Language::named) {
+                Some(language) => (language, arguments),
+                None => {
+                    let (first, rest) = arguments.split_first()?;
+                    (Language::named(first.to_str()?)?, rest)
+                }
+            };
+            let own = std::env::current_exe().map_or(name.clone(), OsString::from);
+            compile(language, arguments, &own)
+        }
+    };
+    let Err(error) = result;
+    Some(error)
+}
+
 /// Becomes the compiler for `arguments`, of which a leading `--with=COMPILER` chooses it. `own` is this command's
 /// path, for gcc to call back. Returns only if that failed.
-pub fn compile(
+fn compile(
     language: Language,
     arguments: &[OsString],
     own: &OsStr,
@@ -95,7 +129,7 @@ pub fn compile(
 
 /// Becomes the program gcc wanted to run, with `-fsanitize=thread` if that compiles C or C++. `arguments` are those
 /// of this command if it was called by gcc's `-wrapper`; else `None` comes back.
-pub fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
+fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
     let [first, program, rest @ ..] = arguments else {
         return None;
     };

@@ -1,7 +1,7 @@
 //! No input takes the machine: how much memory the command may take.
 //!
 //! A thread looks ten times a second how much it is. At the limit it sets a flag, which ends the search and
-//! not the report ([`interrupt`](crate::interrupt)). What takes an eighth more all the same ends the command, with
+//! not the report ([`SearchLimits`](crate::SearchLimits)). What takes an eighth more all the same ends the command, with
 //! a clear error. So does memory that the system refuses ([`no_crash_without_memory`]).
 //!
 //! Guarantee: on Linux, the command takes no more than the limit, an eighth, 256 MB, and what can be written in a
@@ -14,8 +14,6 @@ use std::time::Duration;
 
 use signal_hook::consts::SIGABRT;
 use signal_hook::flag;
-
-use crate::output::complain_of;
 
 /// Set while more is taken than the limit.
 pub static FULL: AtomicBool = AtomicBool::new(false);
@@ -30,8 +28,8 @@ const SLACK: u64 = 256 << 20;
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// Watches, from now on, that no more memory is taken than so many bytes; three quarters of what is there
-/// unless given.
-pub fn watch(limit: Option<u64>) {
+/// unless given. `give_up` is told when much more is, and ends the process.
+pub fn watch(limit: Option<u64>, give_up: fn(String) -> !) {
     let Some(limit) = limit.or_else(|| Some(available()? / 4 * 3)) else {
         return;
     };
@@ -39,17 +37,16 @@ pub fn watch(limit: Option<u64>) {
     if LIMIT.swap(limit, Ordering::Relaxed) != 0 {
         return;
     }
-    std::thread::spawn(|| {
+    std::thread::spawn(move || {
         while let Some(taken) = taken() {
             let limit = LIMIT.load(Ordering::Relaxed);
             FULL.store(taken > limit, Ordering::Relaxed);
             FULL_OF_RUN.store(taken > limit / 3, Ordering::Relaxed);
             if taken > limit.saturating_add(limit / 8 + SLACK) {
-                complain_of(format_args!(
+                give_up(format!(
                     "out of memory: more than {} MB; give it more with --max-memory, or less to do",
                     limit >> 20
                 ));
-                std::process::exit(2);
             }
             std::thread::sleep(Duration::from_millis(100));
         }

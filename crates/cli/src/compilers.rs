@@ -1,9 +1,26 @@
-//! `deadheat cargo`, and `cargo deadheat`: Rust programs and their tests, checked.
+//! `deadheat cc`, `deadheat c++` and `deadheat cargo`: compilers, with checking built in.
 
 use std::ffi::OsString;
 
 use clap::Args;
 use deadheat::native::cargo;
+
+use crate::status::Status;
+
+/// Compile and link C or C++ with checking built in: a drop-in for cc and c++
+///
+/// Takes what clang and gcc take and passes it on, as in `CC="deadheat cc" CXX="deadheat c++" make`. The compiler is
+/// clang (19, or any from 14) or gcc; `--with=COMPILER` as the first argument, or DEADHEAT_CC and DEADHEAT_CXX, choose.
+#[derive(Args)]
+pub struct Compiler {
+    /// The compiler's arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[allow(
+        dead_code,
+        reason = "for --help only: they are the compiler's before they are parsed"
+    )]
+    arguments: Vec<OsString>,
+}
 
 /// Build, run or test a Rust program with checking built in: `cargo deadheat test` is the same
 ///
@@ -11,7 +28,7 @@ use deadheat::native::cargo;
 /// nightly toolchain with the sources of the standard library, which is built anew, with checking, the first time.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Arguments {
+pub struct Cargo {
     /// Options of `deadheat run`, then `run`, `test`, `build` or `bench` and what else cargo is to know
     #[arg(
         required = true,
@@ -29,22 +46,9 @@ Examples:
   cargo deadheat --html races.html run --release
   rustup toolchain install nightly --component rust-src";
 
-/// The words by which cargo runs or builds something.
-const SUBCOMMANDS: [&str; 8] = ["run", "r", "test", "t", "build", "b", "bench", "nextest"];
-
 /// Calls cargo; gives its status.
-pub fn run(arguments: &Arguments) -> Result<u8, String> {
-    let words = &arguments.words;
-    let Some(place) = words
-        .iter()
-        .position(|word| SUBCOMMANDS.iter().any(|known| word == known))
-    else {
-        return Err(
-            "cargo has to be told what to do: `cargo deadheat run`, `test` or `build`".into(),
-        );
-    };
-    let (options, call) = words.split_at(place);
+pub fn run_cargo(arguments: &Cargo) -> Result<Status, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let status = cargo(&own, options, call).map_err(|error| error.to_string())?;
-    Ok(status.code().map_or(1, |code| code as u8))
+    let status = cargo(&own, &arguments.words).map_err(|error| error.to_string())?;
+    Ok(Status::Program(status.code().map_or(1, |code| code as u8)))
 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use deadheat_native::LaunchError;
+
 /// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
@@ -61,14 +63,17 @@ pub fn hint(path: &Path, wanted: Nature) -> Option<String> {
     })
 }
 
-/// What to say of a program that could not be started.
-pub fn not_started(program: &Path) -> Option<String> {
-    let bare = program.components().count() == 1 && program.is_relative();
-    match Nature::of(program) {
+/// What to add to what is said of a program that was not launched.
+pub fn advice(error: &LaunchError) -> String {
+    let LaunchError::Start { program, .. } = error else {
+        return String::new();
+    };
+    let path = Path::new(program);
+    let bare = path.components().count() == 1 && path.is_relative();
+    match Nature::of(path) {
         Some(Nature::Program) if bare => {
-            let name = program.display();
-            Some(format!("it is in this directory: call it `./{name}`"))
+            format!("; it is in this directory: call it `./{program}`")
         }
-        _ => hint(program, Nature::Program),
+        _ => hint(path, Nature::Program).map_or(String::new(), |hint| format!("; {hint}")),
     }
 }
