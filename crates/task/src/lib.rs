@@ -70,6 +70,8 @@ mod shared;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
+mod stripes;
+#[cfg(not(loom))]
 mod variable;
 #[cfg(not(loom))]
 mod worker;
