@@ -20,7 +20,7 @@ use crate::variable::Shadow;
 pub(crate) const MOST: usize = 64;
 
 /// How many elements a stripe has, at least: a view of a small array should take few locks.
-const LEAST: usize = 256;
+const LEAST: usize = 512;
 
 /// How often a lock is tried before its thread sleeps, and how long it waits between.
 const TRIES: u32 = 100;
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_element_has_one_stripe() {
-        for length in [0, 1, 255, 256, 257, 1000, 16_384, 16_385, 1_000_000] {
+        for length in [0, 1, 511, 512, 513, 1000, 32_768, 32_769, 1_000_000] {
             let stripes = Stripes::new(length);
             let count = stripes.stripes.len();
             assert!((1..=MOST).contains(&count));
