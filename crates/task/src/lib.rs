@@ -77,6 +77,12 @@ mod variable;
 mod worker;
 
 #[doc(hidden)]
+pub mod indices;
+#[doc(hidden)]
+pub mod isolation;
+#[doc(hidden)]
+pub mod pending;
+#[doc(hidden)]
 pub mod sleep;
 mod sync;
 #[doc(hidden)]
