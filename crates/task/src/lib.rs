@@ -101,3 +101,8 @@ pub use crate::{
     report::{AccessReport, Outcome, RaceReport, Report},
     shared::{ReadBlock, ReadView, Shared, SharedGrid, SharedSlice, WriteBlock, WriteView},
 };
+
+/// The guide's programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tasks.md")]
+struct Guide;
