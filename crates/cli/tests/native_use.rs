@@ -203,10 +203,8 @@ fn a_program_that_was_not_built_for_it_runs_and_is_named() {
     );
 }
 
-#[test]
-fn make_and_libraries() {
-    const LIBRARY: &str = "int total; void tally(int n) { total += n; }\n";
-    const MAIN: &str = r#"
+/// Two threads call `tally` of a library.
+const TALLIES: &str = r#"
 #include <dlfcn.h>
 #include <pthread.h>
 void (*tally)(int);
@@ -219,11 +217,45 @@ int main(void) {
   pthread_join(a, 0);
 }
 "#;
+
+#[test]
+fn calls_of_a_library_count_if_it_was_built_for_checking() {
+    const LIBRARY: &str = "#include <string.h>\nchar total[64]; void tally(int n) { memcpy(total, \"abcdef\", n); }\n";
+    let Some(here) = directory(&[("tally.c", LIBRARY), ("main.c", TALLIES)]) else {
+        return;
+    };
+    let here = here.path();
+    well(dh(
+        here,
+        &["cc", "main.c", "-o", "prog", "-ldl", "-pthread"],
+    ));
+    let library = [
+        "-fno-builtin",
+        "-shared",
+        "-fPIC",
+        "tally.c",
+        "-o",
+        "libtally.so",
+    ];
+    well(run(here, "cc", &library));
+    let output = dh(here, &["run", "./prog"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    // A constructor that ends in a call of the runtime leaves no address of the library's behind.
+    for options in [&["-O0"][..], &["-O2"]] {
+        well(dh(here, &[&["cc"], options, &library].concat()));
+        let output = dh(here, &["run", "./prog"]);
+        assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    }
+}
+
+#[test]
+fn make_and_libraries() {
+    const LIBRARY: &str = "int total; void tally(int n) { total += n; }\n";
     const MAKEFILE: &str = "CFLAGS = -O1 -Wall -Werror\nprog: main.o libtally.so\n\t$(CC) main.o -o $@ -ldl -pthread\n\
                             libtally.so: tally.c\n\t$(CC) $(CFLAGS) -shared -fPIC -Wl,--no-undefined $< -o $@\n";
     let Some(here) = directory(&[
         ("tally.c", LIBRARY),
-        ("main.c", MAIN),
+        ("main.c", TALLIES),
         ("Makefile", MAKEFILE),
     ]) else {
         return;

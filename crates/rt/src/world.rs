@@ -83,6 +83,9 @@ impl World {
         STATE.load(Ordering::Acquire) == READY
     }
 
+    /// Apart from who asks for it, whose stack may be small.
+    #[cold]
+    #[inline(never)]
     fn make() -> bool {
         let environment = Environment::read();
         if environment.get("DEADHEAT_MODE") == Some(b"off") {

@@ -102,6 +102,14 @@ before! {
     reverses: "_ZNSt8__detail15_List_node_base10_M_reverseEv";
 }
 
+extern "C" fn throws(_: usize, _: usize, _: usize, _: usize, _: usize) {
+    super::threads::throws();
+}
+
+before! {
+    throws: "__cxa_throw" "__cxa_rethrow";
+}
+
 std::arch::global_asm!(
     ".weak _ZSt4cout",
     ".weak _ZSt4cerr",

@@ -387,10 +387,19 @@ unsafe extern "C" fn once(control: *mut c_int, routine: Routine, pc: usize) -> c
 
 extern "C" fn run_once() {
     let (routine, control) = ONCE.get();
+    // An attempt before this one may have ended in an exception.
+    sync::acquire(control, 0);
     if let Some(routine) = routine {
         routine();
     }
     sync::release(control, 0);
+}
+
+/// An exception is thrown: if it ends what `pthread_once` has called, another thread tries again.
+pub fn throws() {
+    if let (Some(_), control) = ONCE.get() {
+        sync::release_more(control, 0);
+    }
 }
 
 unsafe extern "C" fn guard_acquire(guard: *mut u64, pc: usize) -> c_int {
