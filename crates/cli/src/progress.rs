@@ -1,4 +1,5 @@
-//! Progress bars: on a terminal, for what takes long enough to want one.
+//! Progress bars: on a terminal, for what takes long enough to want one. Findings of a search that goes on stand above
+//! the bar.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -11,7 +12,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub struct Progress {
     bar: ProgressBar,
     style: Mutex<&'static str>,
+    found: Mutex<Vec<String>>,
 }
+
+/// How long work takes that wants no bar.
+const SHORT: Duration = Duration::from_millis(500);
+
+/// How many findings are told before the search is over.
+const MAX_TOLD: usize = 20;
 
 impl Progress {
     /// Shows nothing yet.
@@ -23,14 +31,24 @@ impl Progress {
         Progress {
             bar: ProgressBar::with_draw_target(Some(0), target),
             style: Mutex::new(""),
+            found: Mutex::default(),
         }
     }
 
     /// Shows a step, once the work has taken long enough.
     pub fn show(&self, step: Step) {
-        if self.bar.is_hidden() || self.bar.elapsed() < Duration::from_millis(500) {
+        if self.bar.is_hidden() {
             return;
         }
+        if let Step::Found(what) = step
+            && let Ok(mut found) = self.found.lock()
+        {
+            found.push(what.to_string());
+        }
+        if self.bar.elapsed() < SHORT {
+            return;
+        }
+        self.tell_findings();
         let (style, done, all, message) = match step {
             Step::Reading(done) => (
                 "{spinner} reading: {percent}% {wide_bar} [{elapsed}]",
@@ -62,6 +80,7 @@ impl Progress {
                 most,
                 format!("{pending} to be tried"),
             ),
+            Step::Found(_) => return,
         };
         if let Ok(mut known) = self.style.lock()
             && std::mem::replace(&mut *known, style) != style
@@ -72,6 +91,21 @@ impl Progress {
         self.bar.set_length(all);
         self.bar.set_position(done);
         self.bar.set_message(message);
+    }
+}
+
+impl Progress {
+    /// Tells what was found and not yet told.
+    fn tell_findings(&self) {
+        let Ok(mut found) = self.found.lock() else {
+            return;
+        };
+        for what in found.iter_mut().take(MAX_TOLD) {
+            if !what.is_empty() {
+                self.bar.println(format!("found so far: {what}"));
+                what.clear();
+            }
+        }
     }
 }
 

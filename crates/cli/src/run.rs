@@ -121,9 +121,10 @@ fn predict(
     quiet: bool,
 ) -> Result<u8, String> {
     let progress = Progress::new();
-    let watch = |step| progress.show(step);
     let limit = arguments.limit;
-    let prediction = deadheat::predict(options, filter, limit, interrupt::token, &watch);
+    let prediction = deadheat::predict(options, filter, limit, interrupt::token, &|step| {
+        progress.show(step)
+    });
     drop(progress);
     let prediction = prediction.map_err(|error| {
         let launch = match &error {

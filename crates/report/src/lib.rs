@@ -31,6 +31,7 @@ mod native;
 mod native_text;
 mod openmp;
 mod page;
+mod pair;
 mod parallel;
 mod predict;
 mod remedy;
@@ -44,10 +45,7 @@ mod verify;
 /// The version of the JSON, and of its schema in `docs/report.schema.json`.
 pub const SCHEMA: u32 = 1;
 
-pub use analyze::{
-    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport,
-    WitnessReport, race_identity,
-};
+pub use analyze::{AboutTrace, AnalyzeReport, MAX_SPELT, PredictedReport, WitnessReport};
 pub use baseline::{Baseline, BaselineError};
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
@@ -65,6 +63,7 @@ pub use filter::{Filter, LeftOut};
 pub use native::{RunReport, identity, leave_out_known};
 pub use native_text::Excerpts;
 pub use page::{Graph, Room, Story, page};
+pub use pair::{AccessInTrace, PairReport, race_identity};
 pub use predict::{PredictReport, PredictedRace, native_race};
 pub use sarif::sarif;
 pub use sources::Sources;
