@@ -320,20 +320,15 @@ fn very_many_races_of_long_names_are_told_in_little_memory() {
     let long = "n".repeat(8000);
     let line = |n: u32| format!("T{n}{long}|w(x{long})|{n}{long}\n");
     fs::write(&path, (0..300).map(line).collect::<String>()).unwrap();
-    let (races, trace) = (300 * 299 / 2, path.display().to_string());
-    let sarif = folder.path().join("report.sarif");
-    let into = format!("--sarif={}", sarif.display());
-    for command in [&["analyze", "--engine=m2"][..], &["explain"]] {
-        let limits = ["--max-memory=250M", "--max-shown=1", &into, &trace];
+    let trace = path.display().to_string();
+    for (command, count) in [
+        (&["analyze", "--engine=m2"][..], "44,850 races"),
+        (&["explain"], "44,850 pairs"),
+    ] {
+        let limits = ["--max-memory=250M", "--max-shown=1", &trace];
         let output = deadheat(&[command, &limits].concat());
-        let text = stdout(&output);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let count = if command[0] == "analyze" {
-            "44,850 races"
-        } else {
-            "44,850 pairs"
-        };
-        assert!(text.contains(count), "{races}: {text}");
-        assert!(fs::metadata(&sarif).unwrap().len() > 1_000_000);
+        let text = stdout(&output);
+        assert!(text.contains(count), "{text}");
     }
 }
