@@ -11,7 +11,7 @@ use std::error::Error;
 
 use deadheat_task::Check;
 
-use kernels::{KERNELS, Size};
+use kernels::{FINE, KERNELS, Kernel};
 use measure::Measurement;
 
 /// How many workers there are in the tables.
@@ -49,25 +49,7 @@ fn kernel_table() -> Result<(), Box<dyn Error>> {
     for check in [Check::Spd3, Check::Drdp] {
         let (mut times, mut memories, mut papers) = (Vec::new(), Vec::new(), Vec::new());
         for kernel in KERNELS.iter().filter(|kernel| kernel.check == check) {
-            let measure =
-                |check| Measurement::best_of(3, kernel.name, Size::Medium, WORKERS, check);
-            let (off, on) = (measure(Check::Off)?, measure(check)?);
-            let (time, memory) = (on.seconds / off.seconds, on.megabytes / off.megabytes);
-            let paper = |ratio: Option<f64>| ratio.map_or("-".to_string(), |r| format!("{r:.2}"));
-            println!(
-                "{:18} {:6} {:8.3} {:8.3} {:6.2} {:>6} {:8.1} {:8.1} {:6.2} {:>6}  {}",
-                kernel.name,
-                check.name(),
-                off.seconds,
-                on.seconds,
-                time,
-                paper(kernel.slowdown),
-                off.megabytes,
-                on.megabytes,
-                memory,
-                paper(kernel.memory),
-                on.verdict
-            );
+            let (time, memory) = kernel_row(kernel, false)?;
             times.push(time);
             memories.push(memory);
             papers.extend(kernel.slowdown);
@@ -84,7 +66,34 @@ fn kernel_table() -> Result<(), Box<dyn Error>> {
         );
     }
     println!("(spd3-pldi12 gives 2.78 as the mean of all its fifteen on 16 threads)");
+    println!("with a task for each particle, village or square, as the papers' programs have it:");
+    for kernel in KERNELS.iter().filter(|kernel| FINE.contains(&kernel.name)) {
+        kernel_row(kernel, true)?;
+    }
     Ok(())
+}
+
+/// Measures a kernel, prints its row, and gives the ratios of time and of memory.
+fn kernel_row(kernel: &Kernel, fine: bool) -> Result<(f64, f64), Box<dyn Error>> {
+    let measure = |check| Measurement::best_of(3, kernel.name, fine, WORKERS, check);
+    let (off, on) = (measure(Check::Off)?, measure(kernel.check)?);
+    let (time, memory) = (on.seconds / off.seconds, on.megabytes / off.megabytes);
+    let paper = |ratio: Option<f64>| ratio.map_or("-".to_string(), |r| format!("{r:.2}"));
+    println!(
+        "{:18} {:6} {:8.3} {:8.3} {:6.2} {:>6} {:8.1} {:8.1} {:6.2} {:>6}  {}",
+        kernel.name,
+        kernel.check.name(),
+        off.seconds,
+        on.seconds,
+        time,
+        paper(kernel.slowdown),
+        off.megabytes,
+        on.megabytes,
+        memory,
+        paper(kernel.memory),
+        on.verdict
+    );
+    Ok((time, memory))
 }
 
 fn shape_table() -> Result<(), Box<dyn Error>> {
@@ -96,7 +105,7 @@ fn shape_table() -> Result<(), Box<dyn Error>> {
     for shape in shapes::SHAPES {
         for &check in shape.checks {
             let [two, one] = [WORKERS, 1]
-                .map(|workers| Measurement::best_of(1, shape.name, Size::Medium, workers, check));
+                .map(|workers| Measurement::best_of(1, shape.name, false, workers, check));
             let (two, one) = (two?, one?);
             println!(
                 "{:28} {:6} {:8.3} {:8.1} {:8.3} {:8.1}",
@@ -118,8 +127,19 @@ mod tests {
 
     use deadheat_task::Options;
 
-    use super::kernels::{Job, KERNELS, Size};
+    use super::kernels::{FINE, Job, KERNELS, Kernel, Size};
     use super::shapes::SHAPES;
+
+    /// Every kernel with each grain it has.
+    fn kernels() -> impl Iterator<Item = (&'static Kernel, bool)> {
+        KERNELS.iter().flat_map(|kernel| {
+            let fine = FINE.contains(&kernel.name).then_some(true);
+            [Some(false), fine]
+                .into_iter()
+                .flatten()
+                .map(move |fine| (kernel, fine))
+        })
+    }
 
     /// Whether a place like `bench/src/x.rs:3:5` is in a line that says it is seeded.
     fn is_seeded(place: &str) -> bool {
@@ -135,10 +155,11 @@ mod tests {
 
     #[test]
     fn every_clean_kernel_is_right_and_deterministic() {
-        for kernel in KERNELS {
+        for (kernel, fine) in kernels() {
             for workers in [1, 2] {
                 let job = Job {
                     size: Size::Small,
+                    fine,
                     racy: false,
                 };
                 let options = Options::new().workers(workers).check(kernel.check);
@@ -160,9 +181,10 @@ mod tests {
 
     #[test]
     fn every_racy_kernel_is_reported_at_the_seeded_line() {
-        for kernel in KERNELS {
+        for (kernel, fine) in kernels() {
             let job = Job {
                 size: Size::Small,
+                fine,
                 racy: true,
             };
             let options = Options::new().workers(1).check(kernel.check);

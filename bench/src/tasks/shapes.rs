@@ -43,6 +43,18 @@ pub const SHAPES: &[Shape] = &[
         reads_then_write,
         MILLION,
     ),
+    shape(
+        "read-by-futures-then-write",
+        &[Off, Drdp],
+        read_by_futures,
+        100_000,
+    ),
+    shape(
+        "read-by-setters-then-write",
+        &[Off, Drdp],
+        read_by_setters,
+        100_000,
+    ),
     shape("chain-of-promises", &[Off, Drdp], chain, MILLION),
     shape("tasks-that-wait-at-once", &[Off, Drdp], waiting, MILLION),
 ];
@@ -119,6 +131,37 @@ fn reads_then_write(count: usize) -> Done {
         x.get()
     };
     timed(work, |found| found == 2)
+}
+
+/// Futures that all read, each of which is waited for by name; then a write, which only those waits order.
+fn read_by_futures(count: usize) -> Done {
+    let x = Shared::new(1u64);
+    let work = || {
+        finish(|s| {
+            let readers: Vec<_> = (0..count).map(|_| s.future(|| x.get())).collect();
+            let sum: u64 = readers.iter().map(|reader| *reader.get()).sum();
+            x.set(sum);
+        });
+        x.get()
+    };
+    timed(work, |found| found == count as u64)
+}
+
+/// The same with tasks that set promises.
+fn read_by_setters(count: usize) -> Done {
+    let x = Shared::new(1u64);
+    let work = || {
+        let read: Vec<Promise<u64>> = (0..count).map(|_| Promise::new()).collect();
+        finish(|s| {
+            for read in &read {
+                s.spawn(|| read.set(x.get()));
+            }
+            let sum: u64 = read.iter().map(|read| *read.get()).sum();
+            x.set(sum);
+        });
+        x.get()
+    };
+    timed(work, |found| found == count as u64)
 }
 
 /// Each task waits for the one before.

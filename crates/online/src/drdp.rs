@@ -40,6 +40,7 @@ use crate::readers::{FEW, PastAccess, Readers};
 use crate::{Conflict, Recent, Relations};
 
 impl PastAccess {
+    #[inline]
     fn now(structure: &Structure, task: &Task, mark: u32) -> PastAccess {
         PastAccess {
             step: task.step(),
@@ -290,6 +291,7 @@ impl Checker {
         let tree_precedes =
             |checker: &mut Checker, step: Step| checker.tree_precedes(structure, step, task.step());
         earlier.step.is_none()
+            || milestone == task.step()
             || tree_precedes(self, earlier.step)
             || (!milestone.is_none() && tree_precedes(self, milestone))
             || self.search.finds(

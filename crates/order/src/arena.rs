@@ -42,6 +42,7 @@ pub(crate) struct Arena {
 
 impl Arena {
     /// How many records have been appended, or are being so.
+    #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Acquire).min(MAX_RECORDS)
     }

@@ -75,17 +75,20 @@ impl Claims {
         ))
     }
 
-    /// Lends out an area that nothing conflicts with, and gives the loan's number.
-    pub(crate) fn lend(&mut self, area: Area, kind: AccessKind, at: Caller) -> u64 {
-        let number = self.next;
+    /// A number that no other loan has here.
+    pub(crate) fn number(&mut self) -> u64 {
         self.next += 1;
+        self.next
+    }
+
+    /// Lends out an area that nothing conflicts with, to a loan of a number.
+    pub(crate) fn lend(&mut self, number: u64, area: Area, kind: AccessKind, at: Caller) {
         self.live.push(Claim {
             number,
             area,
             kind,
             at,
         });
-        number
     }
 
     /// A loan has ended.

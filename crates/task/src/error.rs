@@ -85,10 +85,11 @@ pub enum Error {
          vm.max_map_count, else give Options::stack_size less or have fewer tasks wait at once"
     )]
     Stacks(std::io::Error),
-    /// Tasks call tasks, by `join`, `finish` or `par_for`, deeper than 256 MiB of stacks.
+    /// Tasks call tasks, by `join`, `finish` or `par_for`, deeper than 256 MiB of stacks; or, on a single worker, 65,536 tasks were
+    /// each started by the one before and have not ended.
     #[error(
-        "tasks nest deeper than 256 MiB of stacks: does the recursion end? What `join`, `finish` and `par_for` run must be smaller \
-         each time"
+        "tasks nest too deep (256 MiB of stacks, or 65,536 that one worker started inside of each other): does the recursion end? What \
+         `join`, `finish`, `par_for` and `spawn` run must be smaller each time"
     )]
     Depth,
     /// The order of tasks needs more memory than there is room for.

@@ -8,7 +8,7 @@ use std::panic::Location;
 
 use corosensei::{Coroutine, Yielder};
 
-use crate::isolated::Isolation;
+use crate::isolation::Isolation;
 use crate::monitor::TaskState;
 use crate::par_for::Chunk;
 use crate::stack::Stack;

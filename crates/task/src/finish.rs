@@ -1,7 +1,6 @@
 //! `finish`: a block that ends when all tasks started in it have.
 //!
-//! Simple model: `std::thread::scope`. A counter of what has not ended, the block itself included; whoever takes it to
-//! zero raises a latch.
+//! Simple model: `std::thread::scope`.
 //!
 //! A panic in a task is kept, the others go on, and the block panics with it at its end.
 
@@ -13,27 +12,16 @@ use crate::error::{Cancelled, cancel};
 use crate::future::{Future, Outlet};
 use crate::job::{HeapJob, Job, Payload};
 use crate::monitor::{FinishState, Kind};
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
-use crate::waiter::Latch;
+use crate::pending::Pending;
+use crate::sync::{Mutex, lock};
 use crate::worker::Worker;
 
 /// What a block and its tasks share.
+#[derive(Default)]
 pub(crate) struct Finish {
-    pending: AtomicUsize,
-    latch: Latch,
+    pending: Pending,
     panic: Mutex<Option<Payload>>,
     pub(crate) state: FinishState,
-}
-
-impl Default for Finish {
-    fn default() -> Finish {
-        Finish {
-            pending: AtomicUsize::new(1),
-            latch: Latch::default(),
-            panic: Mutex::new(None),
-            state: FinishState::default(),
-        }
-    }
 }
 
 impl Finish {
@@ -42,19 +30,12 @@ impl Finish {
         std::ptr::from_ref(self).addr()
     }
 
-    /// A task begins.
-    pub(crate) fn begin(&self) {
-        self.pending.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// A task ends. The block may be gone afterwards.
     pub(crate) fn end(&self, worker: &Worker, result: Result<(), Payload>) {
         if let Err(payload) = result {
             self.keep(payload);
         }
-        if self.pending.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(waiter) = self.latch.raise()
-        {
+        if let Some(waiter) = self.pending.end() {
             worker.wake(waiter);
         }
     }
@@ -92,7 +73,7 @@ impl Finish {
 
     #[allow(unsafe_code)]
     unsafe fn job(&self, body: impl FnOnce() + Send) -> Job {
-        self.begin();
+        self.pending.begin();
         let finish = Pointer(self);
         let closure = move || {
             // The whole of it, not the field: a field by itself could not be sent.
@@ -122,8 +103,8 @@ unsafe impl Send for Pointer {}
 
 /// Waits for all tasks of a block; panics as they did.
 pub(crate) fn close(worker: &Worker, finish: &Finish) {
-    if finish.pending.fetch_sub(1, Ordering::AcqRel) != 1 {
-        worker.wait_for_own(&finish.latch, finish.address());
+    if let Some(latch) = finish.pending.close() {
+        worker.wait_for_own(latch, finish.address());
     }
     let panic = lock(&finish.panic).take();
     if let Some(payload) = panic {

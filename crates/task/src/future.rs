@@ -13,8 +13,24 @@ use crate::job::Payload;
 use crate::waiter::Event;
 use crate::worker::Worker;
 
-/// What a task will give; made by [`Scope::future`](crate::Scope::future) or [`future`]. Any number of tasks may wait for
-/// it: lend it to them, or put it into an `Arc`.
+/// What a task will give; made by [`Scope::future`](crate::Scope::future) or [`future`].
+///
+/// Any number of tasks may wait for it, by [`get`](Future::get): lend it to them, or put it into an `Arc`. It is not `Clone`, so that
+/// [`take`](Future::take) can move the value out.
+///
+/// ```
+/// # deadheat_task::run(|| {
+/// use deadheat_task::{finish, future};
+///
+/// let words = future(|| vec!["a", "few", "words"]);
+/// finish(|s| {
+///     s.spawn(|| assert_eq!(words.get().len(), 3));
+///     s.spawn(|| assert_eq!(words.get()[0], "a"));
+/// });
+/// let words: Vec<&str> = words.take();
+/// assert_eq!(words.concat(), "afewwords");
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Future<T> {
     cell: Arc<Cell<T>>,

@@ -4,11 +4,11 @@
 //!
 //! Views touch whole ranges, so neighbours have equal histories: a page of elements is kept as a few runs, and a range is checked
 //! run by run. A page with many runs falls apart into one history for each element, and becomes a run again when all of it is
-//! accessed at once and ends up equal. What an access does to a history depends on nothing else, so a few
+//! accessed at once and ends up equal. In the same way all of the array is one history until a part of it is accessed. What an access does to a history depends on nothing else, so a few
 //! answers are remembered while ranges are visited: the rows of a block mostly have the same few pasts.
 //!
 //! Cost: a check of a range is a check for each run in it, and a comparison where the same past was met just before. A page
-//! of 512 elements takes one history at least and 512 at most.
+//! of 512 elements takes one history at least and 512 at most, an array that is only accessed as a whole takes one.
 
 use std::ops::Range;
 
@@ -23,10 +23,21 @@ const FEW: usize = 64;
 /// How many answers are remembered.
 const ANSWERS: usize = 4;
 
+/// For a range of so few elements, answers are not remembered: that takes two copies.
+const SHORT: usize = 4;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Histories<H> {
-    pages: Vec<Page<H>>,
+    length: usize,
+    extent: Extent<H>,
+}
+
+#[derive(Debug)]
+enum Extent<H> {
+    /// All elements have the same history.
+    Whole(H),
+    Pages(Vec<Page<H>>),
 }
 
 #[derive(Debug)]
@@ -46,13 +57,36 @@ struct Run<H> {
 impl<H: Default + Clone + PartialEq> Histories<H> {
     /// No element of so many was accessed.
     pub(crate) fn new(length: usize) -> Histories<H> {
-        let page = |number: usize| {
-            let end = (length - number * PAGE).min(PAGE) as u16;
-            let history = H::default();
-            Page::Few(smallvec![Run { end, history }])
-        };
         Histories {
-            pages: (0..length.div_ceil(PAGE)).map(page).collect(),
+            length,
+            extent: Extent::Whole(H::default()),
+        }
+    }
+
+    /// The pages, for an access to a part.
+    fn pages(&mut self) -> &mut Vec<Page<H>> {
+        if let Extent::Whole(history) = &self.extent {
+            let page = |number: usize| {
+                let end = (self.length - number * PAGE).min(PAGE) as u16;
+                let history = history.clone();
+                Page::Few(smallvec![Run { end, history }])
+            };
+            self.extent = Extent::Pages((0..self.length.div_ceil(PAGE)).map(page).collect());
+        }
+        match &mut self.extent {
+            Extent::Pages(pages) => pages,
+            Extent::Whole(_) => unreachable!("pages were made"),
+        }
+    }
+
+    /// After an access to all: makes the array one again if it is.
+    fn unite(&mut self) {
+        if let Extent::Pages(pages) = &self.extent
+            && let Some((first, others)) = pages.split_first()
+            && let Some(history) = first.history()
+            && others.iter().all(|page| page.history() == Some(history))
+        {
+            self.extent = Extent::Whole(history.clone());
         }
     }
 
@@ -65,16 +99,30 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
     ) {
         let mut answers = Answers::default();
         for range in ranges {
+            let all = range == (0..self.length);
+            if let Extent::Whole(history) = &mut self.extent
+                && all
+            {
+                answers.apply(history, |history| check(range, history));
+                continue;
+            }
+            let pages = self.pages();
             let mut from = range.start;
             while from < range.end {
                 let number = from / PAGE;
                 let start = number * PAGE;
                 let to = range.end.min(start + PAGE);
-                self.pages[number].visit(from - start..to - start, |run, history| {
+                pages[number].visit(from - start..to - start, |run, history| {
                     let run = start + run.start..start + run.end;
-                    answers.apply(history, |history| check(run, history));
+                    match range.len() <= SHORT {
+                        true => _ = check(run, history),
+                        false => answers.apply(history, |history| check(run, history)),
+                    }
                 });
                 from = to;
+            }
+            if all {
+                self.unite();
             }
         }
     }
@@ -84,8 +132,13 @@ impl<H: Default + Clone + PartialEq> Histories<H> {
     /// Calls `check` with the history of a single element.
     #[inline]
     pub(crate) fn visit_one(&mut self, index: usize, mut check: impl FnMut(&mut H)) {
+        if let Extent::Whole(history) = &mut self.extent
+            && self.length == 1
+        {
+            return check(history);
+        }
         let (number, index) = (index / PAGE, index % PAGE);
-        match &mut self.pages[number] {
+        match &mut self.pages()[number] {
             Page::Each(each) if each.len() > 1 => check(&mut each[index]),
             page => page.visit(index..index + 1, |_, history| check(history)),
         }
@@ -124,6 +177,14 @@ impl<H: Clone + PartialEq> Answers<H> {
 }
 
 impl<H: Default + Clone + PartialEq> Page<H> {
+    /// That of all its elements, if they have the same.
+    fn history(&self) -> Option<&H> {
+        match self {
+            Page::Few(runs) if runs.len() == 1 => Some(&runs[0].history),
+            _ => None,
+        }
+    }
+
     fn visit(&mut self, range: Range<usize>, mut access: impl FnMut(Range<usize>, &mut H)) {
         match self {
             Page::Each(each) => {
@@ -205,7 +266,7 @@ mod tests {
     #[test]
     fn runs_do_what_a_vector_does() {
         let mut rng = fastrand::Rng::with_seed(1);
-        let (mut few, mut each) = (0, 0);
+        let (mut few, mut each, mut whole) = (0, 0, 0);
         let rounds = if cfg!(miri) { 2 } else { 300 };
         for _ in 0..rounds {
             let length = rng.usize(1..2000);
@@ -218,13 +279,13 @@ mod tests {
             for _ in 0..2 * rounds {
                 let start = rng.usize(..length);
                 let end = (start + rng.usize(..=wide)).min(length);
-                let range = if rng.u8(..200) == 0 {
+                let range = if rng.u8(..50) == 0 {
                     0..length
                 } else {
                     start..end
                 };
-                let value = rng.u32(..16);
-                let becomes = |old: u32| if old % 5 == 4 { old } else { value };
+                let value = rng.u32(..64);
+                let becomes = |old: u32| if old == 4 { old } else { value };
                 let repeats = rng.bool();
                 let mut seen = 0;
                 if range.len() == 1 && rng.bool() {
@@ -242,12 +303,15 @@ mod tests {
                     repeats
                 });
                 assert!(seen == range.len() || (repeats && seen < range.len()));
+                if range.len() == length && length > PAGE {
+                    whole += u32::from(matches!(histories.extent, Extent::Whole(_)));
+                }
                 for old in &mut model[range.clone()] {
                     *old = becomes(*old);
                 }
             }
             let mut all = Vec::new();
-            for page in &histories.pages {
+            for page in histories.pages() {
                 match page {
                     Page::Few(runs) => {
                         all.extend(spread(runs));
@@ -261,6 +325,9 @@ mod tests {
             }
             assert_eq!(all, model);
         }
-        assert!(cfg!(miri) || few > 50 && each > 50, "{few} {each}");
+        assert!(
+            cfg!(miri) || few > 50 && each > 50 && whole > 50,
+            "{few} {each} {whole}"
+        );
     }
 }

@@ -1,65 +1,11 @@
-//! `isolated`: one task at a time.
-//!
-//! Simple model: a lock that suspends tasks, not threads. Whoever leaves wakes one that waits. A block inside a block
-//! is part of the outer one.
+//! `isolated`: one task at a time. A block inside a block is part of the outer one.
 
-use std::collections::VecDeque;
 use std::panic::Location;
 
 use crate::error::cancel;
 use crate::fiber::On;
-use crate::sync::{Mutex, lock};
-use crate::waiter::Waiter;
+use crate::isolation::Entry;
 use crate::worker::Worker;
-
-/// Who is inside, and who waits.
-#[derive(Debug, Default)]
-pub(crate) struct Isolation {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    holder: Option<Waiter>,
-    waiters: VecDeque<Waiter>,
-}
-
-impl Isolation {
-    /// Has a fiber woken when nobody is inside; false if nobody is now.
-    pub(crate) fn register(&self, waiter: Waiter) -> bool {
-        let mut state = lock(&self.state);
-        if state.holder.is_none() {
-            return false;
-        }
-        state.waiters.push_back(waiter);
-        true
-    }
-
-    fn enter(&self, fiber: Waiter) -> Entry {
-        let mut state = lock(&self.state);
-        match state.holder {
-            None => {
-                state.holder = Some(fiber);
-                Entry::Entered
-            }
-            Some(holder) if holder == fiber => Entry::Inside,
-            Some(_) => Entry::Wait,
-        }
-    }
-
-    fn leave(&self) -> Option<Waiter> {
-        let mut state = lock(&self.state);
-        state.holder = None;
-        state.waiters.pop_front()
-    }
-}
-
-enum Entry {
-    Entered,
-    /// The same fiber is inside.
-    Inside,
-    Wait,
-}
 
 /// Runs a block while no other task of the run is in such a block.
 ///

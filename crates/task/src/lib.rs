@@ -70,10 +70,18 @@ mod shared;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
+mod stripes;
+#[cfg(not(loom))]
 mod variable;
 #[cfg(not(loom))]
 mod worker;
 
+#[doc(hidden)]
+pub mod indices;
+#[doc(hidden)]
+pub mod isolation;
+#[doc(hidden)]
+pub mod pending;
 #[doc(hidden)]
 pub mod sleep;
 mod sync;
@@ -93,3 +101,8 @@ pub use crate::{
     report::{AccessReport, Outcome, RaceReport, Report},
     shared::{ReadBlock, ReadView, Shared, SharedGrid, SharedSlice, WriteBlock, WriteView},
 };
+
+/// The guide's programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tasks.md")]
+struct Guide;

@@ -2,9 +2,10 @@
 //!
 //! Simple model: every element under a lock of its own.
 //!
-//! Instead there is one lock for the bookkeeping. Single reads and writes happen while it is held. A *view* is a
-//! loan: it takes the lock once, when it begins and when it ends, and hands out a plain slice between. [`Claims`] refuses
-//! a loan that conflicts with another, and a single access that conflicts with a loan. So no two threads touch an element at
+//! Instead there is a lock for each of a few [`Stripes`]. Single reads and writes happen while it is held. A *view* is a
+//! loan: it takes the lock of each stripe it touches once when it begins and once when it ends, and hands out a plain slice between.
+//! [`Claims`](crate::claims::Claims) refuses a loan that conflicts with another, and a single access that conflicts with a loan: two that
+//! conflict meet in the stripe of an element that both touch. So no two threads touch an element at
 //! the same time unless both read it, whatever the program does: a race is a wrong result, a report or a refusal, but never undefined
 //! behaviour.
 //!
@@ -14,20 +15,22 @@
 //! is left is an access after the beginning and before the end: it happens while the view is alive, in every schedule, and the loan
 //! refuses it.
 //!
-//! Cost: a lock for a single access, or for the whole of a view; a check for each run of elements with an equal past.
+//! Cost: a lock for a single access, or for a stripe of a view; a check for each run of elements with an equal past.
 
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
+use std::ops::Range;
 
 use deadheat_model::AccessKind;
 use deadheat_order::Step;
 
-use crate::claims::{Area, Claims};
+use crate::claims::Area;
 use crate::fiber::Caller;
-use crate::sync::{Mutex, MutexGuard, lock};
-use crate::variable::{Shadow, Variable};
+use crate::stripes::{MOST, State, Stripes};
+use crate::sync::MutexGuard;
+use crate::variable::{Part, Variable};
 use crate::worker::Worker;
 
 /// See the [module](self).
@@ -36,13 +39,7 @@ pub(crate) struct Memory<T> {
     elements: Box<[UnsafeCell<T>]>,
     columns: usize,
     variable: Variable,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    claims: Claims,
-    shadow: Option<Shadow>,
+    stripes: Stripes,
 }
 
 // SAFETY: an element is touched under the lock, or through a loan that excludes conflicting ones. So a value moves
@@ -68,9 +65,9 @@ impl<T> Memory<T> {
     fn of(elements: Vec<T>, columns: Option<usize>, variable: Variable) -> Memory<T> {
         Memory {
             columns: columns.unwrap_or(elements.len()),
+            stripes: Stripes::new(elements.len()),
             elements: elements.into_iter().map(UnsafeCell::new).collect(),
             variable,
-            state: Mutex::default(),
         }
     }
 
@@ -87,49 +84,91 @@ impl<T> Memory<T> {
         elements.map(UnsafeCell::into_inner).collect()
     }
 
-    /// Lets the checker know of an access, and makes sure that nothing on loan conflicts with it.
-    fn enter(
-        &self,
-        area: &Area,
-        kind: AccessKind,
-        at: Caller,
-    ) -> (MutexGuard<'_, State>, Option<Step>) {
-        let mut state = lock(&self.state);
-        let step = self.check(&mut state, area, kind, at);
-        (refuse(state, area, kind, at), step)
-    }
-
-    /// The same for a single element.
+    /// Lets the checker know of an access to a single element, and makes sure that nothing on loan conflicts with it.
     #[inline]
-    fn enter_one(&self, index: usize, kind: AccessKind, at: Caller) -> MutexGuard<'_, State> {
+    fn enter(&self, index: usize, kind: AccessKind, at: Caller) -> MutexGuard<'_, State> {
         assert!(
             index < self.len(),
             "index {index} is out of range for {} elements",
             self.len()
         );
-        let mut state = lock(&self.state);
+        let stripe = self.stripes.of(index);
+        let mut state = self.stripes.lock(stripe);
         if let Some(worker) = Worker::current()
             && worker.task().is_some()
         {
-            worker.access_one(&mut state.shadow, &self.variable, index, kind, at);
+            let part = self.part(stripe);
+            let index = index - part.elements.start;
+            worker.access_one(&mut state.shadow, &part, index, kind, at);
         }
         match state.claims.is_empty() {
             true => state,
-            false => refuse(state, &self.element(index), kind, at),
+            false => self.unless_on_loan(state, index, kind, at),
         }
     }
 
-    fn check(&self, state: &mut State, area: &Area, kind: AccessKind, at: Caller) -> Option<Step> {
+    /// Refuses an access to an element that is on loan.
+    #[cold]
+    fn unless_on_loan<'m>(
+        &self,
+        state: MutexGuard<'m, State>,
+        index: usize,
+        kind: AccessKind,
+        at: Caller,
+    ) -> MutexGuard<'m, State> {
+        if let Some(conflict) = state.claims.conflict(&self.element(index), kind) {
+            drop(state);
+            refuse(at, &conflict);
+        }
+        state
+    }
+
+    fn part(&self, stripe: usize) -> Part<'_> {
+        Part {
+            variable: &self.variable,
+            elements: self.stripes.elements(stripe),
+        }
+    }
+
+    /// Lets the checker know of an access to the part of an area that lies in a stripe. Gives the step that the task is in.
+    fn check(
+        &self,
+        stripe: usize,
+        state: &mut State,
+        area: &Area,
+        kind: AccessKind,
+        at: Caller,
+    ) -> Option<Step> {
         let worker = Worker::current()?;
         worker.task()?;
-        let columns = self.columns;
+        let (part, columns) = (self.part(stripe), self.columns);
+        let (start, end) = (part.elements.start, part.elements.end);
         // Whole rows are one range.
         let (rows, wide) = match area.columns.len() == columns {
             true => (0..1, area.rows.start * columns..area.rows.end * columns),
-            false => (area.rows.clone(), area.columns.clone()),
+            false => {
+                let first = area.rows.start.max(start / columns);
+                let last = area.rows.end.min(end.div_ceil(columns));
+                (first..last, area.columns.clone())
+            }
         };
-        let ranges = rows.map(|row| wide.start + row * columns..wide.end + row * columns);
-        worker.access(&mut state.shadow, &self.variable, ranges, kind, at)
+        let within = |index: usize| index.clamp(start, end) - start;
+        let ranges =
+            rows.map(|row| within(wide.start + row * columns)..within(wide.end + row * columns));
+        worker.access(&mut state.shadow, &part, ranges, kind, at)
+    }
+
+    /// The stripes that an area touches.
+    fn stripes(&self, area: &Area) -> Range<usize> {
+        let Area { rows, columns } = area;
+        match rows.is_empty() || columns.is_empty() {
+            true => self.stripes.around(0..0),
+            false => {
+                let last = (rows.end - 1) * self.columns + columns.end;
+                self.stripes
+                    .around(rows.start * self.columns + columns.start..last)
+            }
+        }
     }
 
     fn element(&self, index: usize) -> Area {
@@ -145,13 +184,13 @@ impl<T> Memory<T> {
     where
         T: Copy,
     {
-        let _state = self.enter_one(index, AccessKind::Read, at);
+        let _state = self.enter(index, AccessKind::Read, at);
         // SAFETY: under the lock, and nobody has it on loan to write.
         unsafe { *self.elements[index].get() }
     }
 
     pub(crate) fn replace(&self, index: usize, value: T, at: Caller) -> T {
-        let state = self.enter_one(index, AccessKind::Write, at);
+        let state = self.enter(index, AccessKind::Write, at);
         // SAFETY: under the lock, and nobody has it on loan.
         let old = unsafe { self.elements[index].get().replace(value) };
         drop(state);
@@ -160,8 +199,25 @@ impl<T> Memory<T> {
 
     /// Lends out an area, which is inside.
     pub(crate) fn lend(&self, area: Area, kind: AccessKind, at: Caller) -> Loan<'_, T> {
-        let (mut state, step) = self.enter(&area, kind, at);
-        let number = state.claims.lend(area.clone(), kind, at);
+        let stripes = self.stripes(&area);
+        let (mut number, mut step, mut conflict) = (0, None, None);
+        // Where there is a conflict the rest is still checked: all races are reported.
+        for stripe in stripes.clone() {
+            let mut state = self.stripes.lock(stripe);
+            step = self.check(stripe, &mut state, &area, kind, at);
+            conflict = conflict.or_else(|| state.claims.conflict(&area, kind));
+            if stripe == stripes.start {
+                // Loans that begin in different stripes have different numbers.
+                number = state.claims.number() * MOST as u64 + stripe as u64;
+            }
+            state.claims.lend(number, area.clone(), kind, at);
+        }
+        if let Some(conflict) = conflict {
+            for stripe in stripes {
+                self.stripes.lock(stripe).claims.end(number);
+            }
+            refuse(at, &conflict);
+        }
         let start = area.rows.start * self.columns + area.columns.start;
         let elements = &self.elements[start.min(self.len())..];
         Loan {
@@ -176,18 +232,9 @@ impl<T> Memory<T> {
     }
 }
 
-/// Panics if something on loan conflicts with an access.
-fn refuse<'m>(
-    state: MutexGuard<'m, State>,
-    area: &Area,
-    kind: AccessKind,
-    at: Caller,
-) -> MutexGuard<'m, State> {
-    if let Some(conflict) = state.claims.conflict(area, kind) {
-        drop(state);
-        panic!("{}: {conflict}", crate::error::place(at));
-    }
-    state
+/// Something on loan conflicts with an access.
+fn refuse(at: Caller, conflict: &str) -> ! {
+    panic!("{}: {conflict}", crate::error::place(at));
 }
 
 /// An area on loan.
@@ -239,14 +286,18 @@ impl<T> Loan<'_, T> {
 
 impl<T> Drop for Loan<'_, T> {
     fn drop(&mut self) {
-        let mut state = lock(&self.memory.state);
-        state.claims.end(self.number);
-        if let (Some(step), Some(worker)) = (self.step, Worker::current())
-            && let Some((_, task)) = worker.monitored()
-            && task.get().task.step() != step
-        {
-            self.memory
-                .check(&mut state, &self.area, self.kind, self.at);
+        let memory = self.memory;
+        let task = Worker::current().and_then(Worker::monitored);
+        let is_in_another_step = match (self.step, task) {
+            (Some(step), Some((_, task))) => task.get().task.step() != step,
+            _ => false,
+        };
+        for stripe in memory.stripes(&self.area) {
+            let mut state = memory.stripes.lock(stripe);
+            state.claims.end(self.number);
+            if is_in_another_step {
+                memory.check(stripe, &mut state, &self.area, self.kind, self.at);
+            }
         }
     }
 }

@@ -7,12 +7,12 @@
 //! thieves. If an index has to wait, all of the rest is given away before, since it may be what is waited
 //! for. Checked runs keep every index a task of its own: what the checker says does not depend on chunks.
 
-use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use crate::fiber::Caller;
 use crate::finish::{Finish, close};
+use crate::indices::Indices;
 use crate::worker::Worker;
 
 /// Calls `body` with each index, perhaps in parallel, and waits for all.
@@ -77,8 +77,7 @@ struct Loop<'l> {
 
 /// A part of a loop, on the stack of who runs it.
 pub(crate) struct Chunk {
-    next: Cell<usize>,
-    end: Cell<usize>,
+    indices: Indices,
     /// The loop, whose lifetime is that of the chunk.
     of: *const Loop<'static>,
     /// The chunk that this one runs inside of, on the same stack.
@@ -94,20 +93,15 @@ impl Loop<'_> {
             }
         }
         let chunk = Chunk {
-            next: Cell::new(range.start),
-            end: Cell::new(range.end),
+            indices: range.into(),
             of: std::ptr::from_ref(self).cast(),
             outer: worker.chunk(),
         };
         worker.set_chunk(&chunk);
         let reset = Reset(worker, chunk.outer);
-        while chunk.next.get() < chunk.end.get() {
-            let i = chunk.next.replace(chunk.next.get() + 1);
-            let left = chunk.end.get() - chunk.next.get();
-            if left > 0 && !worker.run.depth_first && worker.all_taken() {
-                let middle = chunk.next.get() + left / 2;
-                let rest = middle..chunk.end.replace(middle);
-                self.give_away(worker, rest);
+        while let Some(i) = chunk.indices.take() {
+            if !chunk.indices.is_empty() && !worker.run.depth_first && worker.all_taken() {
+                self.give_away(worker, chunk.indices.give_half());
             }
             (self.body)(i);
         }
@@ -143,10 +137,9 @@ pub(crate) fn give_away(worker: &Worker, mut chunk: *const Chunk) {
     // SAFETY: the chunks on a fiber's stack live while it runs them, and so do their loops.
     #[allow(unsafe_code)]
     while let Some(inner) = unsafe { chunk.as_ref() } {
-        let rest = inner.next.get()..inner.end.replace(inner.next.get());
-        if !rest.is_empty() {
+        if !inner.indices.is_empty() {
             // SAFETY: as above.
-            unsafe { &*inner.of }.give_away(worker, rest);
+            unsafe { &*inner.of }.give_away(worker, inner.indices.give_all());
         }
         chunk = inner.outer;
     }

@@ -9,7 +9,7 @@ use crossbeam_deque::{Stealer, Worker as Deque};
 use crate::error::{Cancelled, Error, Waiting, cancel, message, place};
 use crate::fiber::{On, Wait};
 use crate::finish::{Finish, close};
-use crate::isolated::Isolation;
+use crate::isolation::Isolation;
 use crate::job::{Job, Payload, StackJob};
 use crate::monitor::Monitor;
 use crate::options::Options;

@@ -13,12 +13,20 @@ use crate::histories::Histories;
 use crate::monitor::{EngineTables, Monitor};
 use crate::options::Check;
 use crate::races::Found;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::worker::Worker;
+
+/// A piece of checked memory, as runs know it.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    label: Label,
+    /// The last run that has met it, and the location of its first element there.
+    first: Mutex<Option<(u64, u64)>>,
+}
 
 /// What a piece of checked memory is called, and how large it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Variable {
+struct Label {
     name: Option<Cow<'static, str>>,
     made: Caller,
     /// How many elements; none for a single value.
@@ -35,13 +43,31 @@ impl Variable {
         columns: Option<usize>,
     ) -> Variable {
         Variable {
-            name,
-            made,
-            length,
-            columns,
+            label: Label {
+                name,
+                made,
+                length,
+                columns,
+            },
+            first: Mutex::new(None),
         }
     }
 
+    /// The location of its first element in a run.
+    fn first(&self, monitor: &Monitor) -> u64 {
+        let mut first = lock(&self.first);
+        match *first {
+            Some((run, location)) if run == monitor.id => location,
+            _ => {
+                let location = lock(&monitor.variables).add(&self.label);
+                *first = Some((monitor.id, location));
+                location
+            }
+        }
+    }
+}
+
+impl Label {
     fn elements(&self) -> usize {
         self.length.unwrap_or(1)
     }
@@ -67,15 +93,15 @@ impl Variable {
 #[derive(Default)]
 pub(crate) struct Variables {
     /// By the number of their first location.
-    known: Vec<(u64, Variable)>,
+    known: Vec<(u64, Label)>,
     locations: u64,
 }
 
 impl Variables {
-    fn add(&mut self, variable: &Variable) -> u64 {
+    fn add(&mut self, label: &Label) -> u64 {
         let first = self.locations;
-        self.known.push((first, variable.clone()));
-        self.locations += variable.elements() as u64;
+        self.known.push((first, label.clone()));
+        self.locations += label.elements() as u64;
         first
     }
 
@@ -84,19 +110,26 @@ impl Variables {
         let after = self
             .known
             .partition_point(|(first, _)| *first <= location.0);
-        let (first, variable) = &self.known[after - 1];
-        variable.element((location.0 - first) as usize)
+        let (first, label) = &self.known[after - 1];
+        label.element((location.0 - first) as usize)
     }
 
     /// What all locations are called.
     pub(crate) fn names(&self) -> Vec<String> {
         let all = self.known.iter();
-        let names = all.flat_map(|(_, v)| (0..v.elements()).map(|index| v.element(index)));
+        let names =
+            all.flat_map(|(_, label)| (0..label.elements()).map(|index| label.element(index)));
         names.collect()
     }
 }
 
-/// What one run knows about a variable.
+/// Some neighbouring elements of a variable.
+pub(crate) struct Part<'v> {
+    pub(crate) variable: &'v Variable,
+    pub(crate) elements: Range<usize>,
+}
+
+/// What one run knows about some neighbouring elements of a variable.
 #[derive(Debug)]
 pub(crate) struct Shadow {
     run: u64,
@@ -148,11 +181,11 @@ impl Spd3History {
 }
 
 impl Shadow {
-    fn new(monitor: &Monitor, variable: &Variable) -> Shadow {
-        let length = variable.elements();
+    fn new(monitor: &Monitor, part: &Part) -> Shadow {
+        let length = part.elements.len();
         Shadow {
             run: monitor.id,
-            first: lock(&monitor.variables).add(variable),
+            first: part.variable.first(monitor) + part.elements.start as u64,
             histories: match monitor.check {
                 Check::Off => Known::Nothing,
                 Check::Spd3 => Known::Spd3(Histories::new(length)),
@@ -168,7 +201,7 @@ struct Access<'m> {
     task: Task,
     kind: AccessKind,
     site: u32,
-    /// The location of the variable's first element.
+    /// The location of the part's first element.
     first: u64,
 }
 
@@ -222,11 +255,12 @@ impl Access<'_> {
 }
 
 impl Worker {
-    /// The task accesses elements of a variable. Gives the step it is in. The shadow is the caller's alone.
+    /// The task accesses elements, counted from the first of a part. Gives the step it is in. The shadow is the
+    /// caller's alone.
     pub(crate) fn access(
         &self,
         shadow: &mut Option<Shadow>,
-        variable: &Variable,
+        part: &Part,
         ranges: impl Iterator<Item = Range<usize>> + Clone,
         kind: AccessKind,
         at: Caller,
@@ -234,7 +268,7 @@ impl Worker {
         let indices = ranges.clone().flatten();
         self.check(
             shadow,
-            variable,
+            part,
             indices,
             kind,
             at,
@@ -255,7 +289,7 @@ impl Worker {
     pub(crate) fn access_one(
         &self,
         shadow: &mut Option<Shadow>,
-        variable: &Variable,
+        part: &Part,
         index: usize,
         kind: AccessKind,
         at: Caller,
@@ -263,7 +297,7 @@ impl Worker {
         let run = index..index + 1;
         self.check(
             shadow,
-            variable,
+            part,
             run.clone(),
             kind,
             at,
@@ -287,7 +321,7 @@ impl Worker {
     fn check(
         &self,
         shadow: &mut Option<Shadow>,
-        variable: &Variable,
+        part: &Part,
         indices: impl Iterator<Item = usize>,
         kind: AccessKind,
         at: Caller,
@@ -297,7 +331,7 @@ impl Worker {
         let state = state.get();
         let shadow = match shadow {
             Some(shadow) if shadow.run == monitor.id => shadow,
-            _ => shadow.insert(Shadow::new(monitor, variable)),
+            _ => shadow.insert(Shadow::new(monitor, part)),
         };
         let mut tables = self.tables.borrow_mut();
         let access = Access {

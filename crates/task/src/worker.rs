@@ -8,8 +8,8 @@
 //!   a call: it cannot go on before they end anyway. It never runs anybody else's: what is
 //!   below on a stack always waits for what is above, so nesting adds no deadlock.
 //! - A task that has to wait is suspended with its stack; the worker goes on with something else, on another stack.
-//! - Where little of a stack is left, the next call continues on a new one, up to 256 MiB of them: more is an
-//!   error, since recursion that does not end would take all memory.
+//! - Where little of a stack is left, the next call continues on a new one, up to 256 MiB of them; a single worker runs up to
+//!   65,536 tasks inside of each other. More is an error, since recursion that does not end would take all memory.
 
 #![allow(unsafe_code)]
 
@@ -35,6 +35,10 @@ use crate::waiter::{Latch, Waiter};
 /// How many bytes of stacks tasks that have run out of theirs may go on on, on each worker.
 const DEEP: usize = 256 << 20;
 
+/// How many tasks may be running inside of each other on a single worker because each was started by the one before: each has a
+/// stack of its own, of which it uses two pages or more.
+const NESTED: usize = 1 << 16;
+
 /// How often a worker looks for work before it sleeps.
 const PATIENCE: u32 = 100;
 
@@ -50,6 +54,8 @@ pub(crate) struct Worker {
     cancelled: Cell<bool>,
     /// How many stacks others go on on that have run out of theirs.
     deep: Cell<usize>,
+    /// How many tasks run inside of the ones that started them.
+    nested: Cell<usize>,
     /// What the monitor keeps for each worker.
     pub(crate) tables: RefCell<Tables>,
 }
@@ -94,6 +100,7 @@ impl Worker {
             spare: RefCell::default(),
             cancelled: Cell::new(false),
             deep: Cell::new(0),
+            nested: Cell::new(0),
             tables,
         };
         let outer = CURRENT.replace(&worker);
@@ -211,10 +218,17 @@ impl Worker {
 
     /// A new task: run now by a single worker, offered to everybody by one of several.
     pub(crate) fn launch(&self, job: Job) {
-        match self.run.depth_first {
-            true => self.start(job),
-            false => self.push(job),
+        if !self.run.depth_first {
+            return self.push(job);
         }
+        if self.nested.get() >= NESTED {
+            self.run.fail(Error::Depth);
+            // SAFETY: it is executed once, here. In a run that has failed, jobs only end.
+            return unsafe { job.execute() };
+        }
+        self.nested.set(self.nested.get() + 1);
+        self.start(job);
+        self.nested.set(self.nested.get() - 1);
     }
 
     /// Runs a job on a stack of its own, until it ends or waits.

@@ -1,12 +1,17 @@
 //! The scheduler's own protocols under every interleaving that the memory model allows: waiting and waking (`src/waiter.rs`), sleeping
-//! and deadlock (`src/sleep.rs`). Run by `make test`, in a build of its own.
+//! and deadlock (`src/sleep.rs`), blocks and what loops give away (`src/pending.rs`, `src/indices.rs`), `isolated`
+//! (`src/isolation.rs`). Run by `make test`, in a build of its own.
 
 #![cfg(loom)]
 
+use deadheat_task::indices::Indices;
+use deadheat_task::isolation::{Entry, Isolation};
+use deadheat_task::pending::Pending;
 use deadheat_task::sleep::{Sleep, Waking};
 use deadheat_task::waiter::{Event, Latch, Waiter};
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use loom::sync::{Arc, Mutex};
+use loom::sync::{Arc, Condvar, Mutex, Notify};
 use loom::thread;
 
 #[test]
@@ -94,5 +99,151 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
         }
         receiver.join().unwrap();
         assert!(received.load(Ordering::SeqCst));
+    });
+}
+
+/// A loop over some elements: whoever runs a part of it gives some away, each to a new thread.
+struct Loop {
+    pending: Pending,
+    /// How often each index was run.
+    runs: Vec<UnsafeCell<u32>>,
+    /// Rings when the block has been woken.
+    bell: Notify,
+}
+
+impl Loop {
+    /// Runs some indices. Before the first, half of the rest is given away; before the second all of it, as when an index
+    /// has to wait.
+    fn run(parallel: &Arc<Loop>, indices: &Indices) {
+        let mut turn = 0;
+        while let Some(i) = indices.take() {
+            turn += 1;
+            if !indices.is_empty() {
+                let given = match turn {
+                    1 => indices.give_half(),
+                    _ => indices.give_all(),
+                };
+                let other = parallel.clone();
+                parallel.pending.begin();
+                thread::spawn(move || {
+                    Loop::run(&other, &Indices::from(given));
+                    if other.pending.end().is_some() {
+                        other.bell.notify();
+                    }
+                });
+            }
+            // SAFETY: every index is run once: loom looks.
+            #[allow(unsafe_code)]
+            parallel.runs[i].with_mut(|runs| unsafe { *runs += 1 });
+        }
+    }
+}
+
+#[test]
+fn a_loop_runs_every_index_once_and_goes_on_when_all_have_ended() {
+    for count in [2, 3] {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(move || {
+            let parallel = Arc::new(Loop {
+                pending: Pending::default(),
+                runs: (0..count).map(|_| UnsafeCell::new(0)).collect(),
+                bell: Notify::new(),
+            });
+            Loop::run(&parallel, &Indices::from(0..count));
+            if let Some(latch) = parallel.pending.close() {
+                while !latch.is_done() {
+                    if latch.register(Waiter::new(0, 0)) {
+                        parallel.bell.wait();
+                    }
+                }
+            }
+            for runs in &parallel.runs {
+                // SAFETY: all have ended: loom looks.
+                #[allow(unsafe_code)]
+                runs.with(|runs| assert_eq!(unsafe { *runs }, 1));
+            }
+        });
+    }
+}
+
+/// What wakes a fiber that is suspended. Nothing else does: a fiber that is registered once is resumed once.
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn new() -> Bell {
+        Bell {
+            rung: Mutex::new(false),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn ring(&self) {
+        *self.rung.lock().unwrap() = true;
+        self.changed.notify_one();
+    }
+
+    fn wait(&self) {
+        let mut rung = self.rung.lock().unwrap();
+        while !std::mem::take(&mut *rung) {
+            rung = self.changed.wait(rung).unwrap();
+        }
+    }
+}
+
+/// Three fibers enter, one of them twice: one at a time, and everybody gets in.
+#[test]
+fn one_fiber_at_a_time_is_isolated_and_nobody_waits_for_ever() {
+    struct World {
+        isolation: Isolation,
+        inside: UnsafeCell<u32>,
+        bells: [Bell; 3],
+    }
+    fn isolated(world: &World, slot: usize) {
+        let fiber = Waiter::new(0, slot as u32);
+        loop {
+            match world.isolation.enter(fiber) {
+                Entry::Entered => break,
+                Entry::Inside => panic!("this fiber has left"),
+                Entry::Wait => {
+                    if world.isolation.register(fiber) {
+                        world.bells[slot].wait();
+                    }
+                }
+            }
+        }
+        assert_eq!(world.isolation.enter(fiber), Entry::Inside);
+        // SAFETY: nobody else is inside: loom looks.
+        #[allow(unsafe_code)]
+        world.inside.with_mut(|inside| unsafe { *inside += 1 });
+        if let Some(next) = world.isolation.leave() {
+            world.bells[next.slot() as usize].ring();
+        }
+    }
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let world = Arc::new(World {
+            isolation: Isolation::default(),
+            inside: UnsafeCell::new(0),
+            bells: [Bell::new(), Bell::new(), Bell::new()],
+        });
+        let others = [1, 2].map(|slot| {
+            let world = world.clone();
+            thread::spawn(move || isolated(&world, slot))
+        });
+        isolated(&world, 0);
+        isolated(&world, 0);
+        for other in others {
+            other.join().unwrap();
+        }
+        // SAFETY: all have left.
+        #[allow(unsafe_code)]
+        world
+            .inside
+            .with(|inside| assert_eq!(unsafe { *inside }, 4));
     });
 }

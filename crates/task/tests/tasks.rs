@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_task::{
-    Check, Error, Options, Promise, Shared, SharedGrid, SharedSlice, finish, future, isolated,
-    join, par_for, run,
+    Check, Error, Options, Promise, Scope, Shared, SharedGrid, SharedSlice, finish, future,
+    isolated, join, par_for, run,
 };
 
 /// Every way to run: workers and checks.
@@ -548,6 +548,23 @@ fn recursion_that_does_not_end_is_an_error() {
         assert!(matches!(error, Error::Depth), "{error}");
         assert!(error.to_string().contains("does the recursion end?"));
     }
+}
+
+/// A single worker runs each task inside of the one that spawns it: 50,000 of them work, and there is an end to it.
+#[test]
+fn spawning_that_does_not_end_is_an_error_on_one_worker() {
+    fn down<'scope>(s: &'scope Scope<'scope, '_>, left: u64) {
+        if left > 0 {
+            s.spawn(move || down(s, left - 1));
+        }
+    }
+    let nest = |depth| {
+        let options = Options::new().workers(1);
+        options.run(|| finish(|s| down(s, depth))).result
+    };
+    nest(50_000).unwrap();
+    let error = nest(u64::MAX).unwrap_err();
+    assert!(matches!(error, Error::Depth), "{error}");
 }
 
 /// So many tasks wait at once, and are woken.

@@ -31,6 +31,8 @@ pub enum Size {
 pub struct Job {
     /// How large.
     pub size: Size,
+    /// With a task for each smallest piece: for the kernels in [`FINE`].
+    pub fine: bool,
     /// With the seeded race.
     pub racy: bool,
 }
@@ -146,6 +148,9 @@ pub const KERNELS: &[Kernel] = &[
     drdp("sparselu", promises::sparselu, [2.46, 69.01], [0.04, 16.70]),
     drdp("poisson", promises::poisson, [1.56, 71.92], [0.80, 20.09]),
 ];
+
+/// The kernels that have a coarser grain than the papers' programs, and a finer one on demand: that of the papers.
+pub const FINE: [&str; 3] = ["moldyn", "health", "nqueens"];
 
 /// A number in 0..1 that follows from another one.
 pub fn chance(seed: &mut u64) -> f64 {

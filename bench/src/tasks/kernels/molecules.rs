@@ -36,10 +36,11 @@ const STEP: f64 = 1e-3;
 /// How many particles a task moves.
 const PART: usize = 64;
 
-/// See the [module](self). A task for the forces on each particle, then one to move some.
+/// See the [module](self). A task for the forces on each particle, then one to move some (or, on demand, each).
 pub fn moldyn(job: &Job) -> Done {
     let (edge, steps) = job.pick((3, 2), (13, 10), (20, 50));
     let n = edge * edge * edge;
+    let part_size = if job.fine { 1 } else { PART };
     let side = edge as f64 * 1.2;
     let start: Vec<Vector> = (0..n)
         .map(|i| [i % edge, i / edge % edge, i / edge / edge].map(|x| x as f64 * 1.2))
@@ -58,8 +59,8 @@ pub fn moldyn(job: &Job) -> Done {
                     pulls.set((particle + 1) % n, pull.map(|x| -x)); // seeded race
                 }
             });
-            par_for(0..n.div_ceil(PART), |part| {
-                let range = part * PART..((part + 1) * PART).min(n);
+            par_for(0..n.div_ceil(part_size), |part| {
+                let range = part * part_size..((part + 1) * part_size).min(n);
                 let (pulls, mut speeds) = (pulls.read(range.clone()), speeds.write(range.clone()));
                 let mut positions = positions.write(range);
                 for ((pull, speed), position) in pulls.iter().zip(&mut *speeds).zip(&mut *positions)

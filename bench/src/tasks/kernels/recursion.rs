@@ -118,19 +118,24 @@ impl Village {
 
 const BRANCHES: usize = 4;
 
-fn simulate(villages: &SharedSlice<Village>, number: usize, racy: bool) {
+fn simulate(villages: &SharedSlice<Village>, number: usize, job: Job) {
+    let below = Job {
+        racy: job.racy && number == 0,
+        ..job
+    };
     let children_of = |number: usize| number * BRANCHES + 1..(number + 1) * BRANCHES + 1;
     let children = children_of(number);
     let has_children = children.end <= villages.len();
-    if has_children && children_of(children.start).end > villages.len() {
+    let have_children = children_of(children.start).end <= villages.len();
+    if has_children && !have_children && !job.fine {
         // Small ones are not worth a task.
         for child in children.clone() {
-            simulate(villages, child, racy && number == 0);
+            simulate(villages, child, below);
         }
     } else if has_children {
         finish(|s| {
             for child in children.clone() {
-                s.spawn(move || simulate(villages, child, racy && number == 0));
+                s.spawn(move || simulate(villages, child, below));
             }
         });
     }
@@ -145,14 +150,15 @@ fn simulate(villages: &SharedSlice<Village>, number: usize, racy: bool) {
     };
     village.step(from_below, number == 0);
     villages.set(number, village);
-    if racy && number > 0 {
+    if job.racy && number > 0 {
         let mut above = villages.get(0);
         above.waiting += village.referred;
         villages.set(0, above); // seeded race
     }
 }
 
-/// Hospitals of a country of villages in levels; a task a step for each village that has others below it.
+/// Hospitals of a country of villages in levels; a task a step for each village that has others below it (or,
+/// on demand, for each).
 pub fn health(job: &Job) -> Done {
     let (levels, steps) = job.pick((3, 3), (6, 100), (7, 400));
     let count = (0..levels).map(|level| BRANCHES.pow(level)).sum();
@@ -168,7 +174,7 @@ pub fn health(job: &Job) -> Done {
     let villages = SharedSlice::named("villages", start.clone());
     let work = || {
         for _ in 0..steps {
-            simulate(&villages, 0, job.racy);
+            simulate(&villages, 0, *job);
         }
     };
     timed(work, |()| {
@@ -244,7 +250,8 @@ fn queens(board: Board, n: u32, row: u32, cutoff: u32, total: Option<&Shared<u64
     counts.read(..).iter().sum()
 }
 
-/// In how many ways n queens can stand without threatening each other; a task for each square of the first rows.
+/// In how many ways n queens can stand without threatening each other; a task for each square of the first third of the
+/// rows (or, on demand, of all).
 pub fn nqueens(job: &Job) -> Done {
     let (n, known) = job.pick((6, 4), (12, 14_200), (14, 365_596));
     let empty = Board {
@@ -254,27 +261,49 @@ pub fn nqueens(job: &Job) -> Done {
     };
     let total = Shared::named("total", 0);
     let total = job.racy.then_some(&total);
-    timed(|| queens(empty, n, 0, n / 3, total), |count| count == known)
+    let rows = if job.fine { n } else { n / 3 };
+    timed(|| queens(empty, n, 0, rows, total), |count| count == known)
 }
 
-/// The most value of some items within a weight; two tasks for each of the first items.
-fn fill(items: &[(u32, u32)], room: u32, tasks: u32, best: Option<&Shared<u32>>) -> u32 {
+/// The value of items, best for their weight first, that fit into some room, and the rest of the room filled with a part
+/// of the next: no choice of these items is worth more.
+fn bound(items: &[(u32, u32)], mut room: u32) -> f64 {
+    let mut sum = 0.0;
+    for &(weight, value) in items {
+        if weight > room {
+            return sum + f64::from(value) * f64::from(room) / f64::from(weight);
+        }
+        room -= weight;
+        sum += f64::from(value);
+    }
+    sum
+}
+
+/// The most value of some items within a weight, if it is `enough` or more; else at most that. Two tasks for each of the first
+/// items.
+fn fill(
+    items: &[(u32, u32)],
+    room: u32,
+    enough: u32,
+    tasks: u32,
+    best: Option<&Shared<u32>>,
+) -> u32 {
     let Some((&(weight, value), rest)) = items.split_first() else {
         return 0;
     };
+    if bound(items, room) < f64::from(enough) {
+        return 0;
+    }
+    let fill_with = |tasks| match room.checked_sub(weight) {
+        Some(left) => value + fill(rest, left, enough.saturating_sub(value), tasks, best),
+        None => 0,
+    };
     if tasks == 0 {
-        let without = fill(rest, room, 0, None);
-        return match room.checked_sub(weight) {
-            Some(left) => without.max(value + fill(rest, left, 0, None)),
-            None => without,
-        };
+        return fill(rest, room, enough, 0, None).max(fill_with(0));
     }
     let (without, with) = join(
-        || fill(rest, room, tasks - 1, best),
-        || match room.checked_sub(weight) {
-            Some(left) => value + fill(rest, left, tasks - 1, best),
-            None => 0,
-        },
+        || fill(rest, room, enough, tasks - 1, best),
+        || fill_with(tasks - 1),
     );
     if let Some(best) = best
         && without.max(with) > best.get()
@@ -284,19 +313,33 @@ fn fill(items: &[(u32, u32)], room: u32, tasks: u32, best: Option<&Shared<u32>>)
     without.max(with)
 }
 
-/// The knapsack problem, by trying: in tasks down to a depth.
+/// The knapsack problem, by trying whatever may still be worth about as much as a greedy choice; in tasks down to a depth. (How much
+/// less is tried tells how long it takes. A bound that tasks share would take less, but would be a race.)
 pub fn knapsack(job: &Job) -> Done {
-    let (count, tasks) = job.pick((10, 4), (26, 14), (32, 20));
+    let (count, slack, tasks) = job.pick((10, 10_000, 4), (33, 2_000, 14), (40, 2_000, 20));
     let mut seed = 5;
-    let mut draw = |most: f64| 1 + (chance(&mut seed) * most) as u32;
-    let items: Vec<(u32, u32)> = (0..count).map(|_| (draw(50.0), draw(100.0))).collect();
+    let mut items: Vec<(u32, u32)> = (0..count)
+        .map(|_| {
+            let weight = 100 + (chance(&mut seed) * 1_000.0) as u32;
+            (weight, weight + (chance(&mut seed) * 1_000.0) as u32)
+        })
+        .collect();
+    // What is worth most for its weight comes first.
+    items.sort_by(|a, b| (b.1 * a.0).cmp(&(a.1 * b.0)));
     let room = items.iter().map(|item| item.0).sum::<u32>() / 2;
+    let (mut greedy, mut left) = (0u32, room);
+    for &(weight, value) in &items {
+        if weight <= left {
+            (greedy, left) = (greedy + value, left - weight);
+        }
+    }
+    let enough = greedy.saturating_sub(slack);
     let memory = SharedSlice::named("items", items.clone());
     let best = Shared::named("best", 0);
     let best = job.racy.then_some(&best);
     let work = || {
         let items = memory.read(..);
-        fill(&items, room, tasks, best)
+        fill(&items, room, enough, tasks, best)
     };
     timed(work, |found| {
         let mut most = vec![0; room as usize + 1];
