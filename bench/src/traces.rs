@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use deadheat_explain::{Judgement, Witnesses};
+use deadheat_model::StopToken;
 use deadheat_offline::threads::{fasttrack, hb, shb, wcp};
 use deadheat_offline::{ENGINES, Engine, Options, Recording, Worth, m2};
 use deadheat_trace::{Source, TraceError};
@@ -76,7 +77,7 @@ impl Pass {
                 let trace = source.read_all()?;
                 let found = m2::ENGINE.ask(Recording::InMemory(&trace), &Options::default())?;
                 let checker = Witnesses::new(&trace)?;
-                let judgement = Judgement::proven(found, &checker, |_| {});
+                let judgement = Judgement::proven(found, &checker, StopToken::default(), |_| {});
                 return match judgement.refused.first() {
                     Some((_, refusal)) => Err(refusal.clone().into()),
                     None => Ok(judgement.races.len()),

@@ -95,13 +95,48 @@ pub fn watched<T>(work: impl FnOnce(Watch) -> T) -> T {
     };
     let bar = ProgressBar::with_draw_target(Some(0), target);
     let style = Mutex::new("");
+    let found = Mutex::new(Findings::default());
     let result = work(&|step| {
-        if !bar.is_hidden() && bar.elapsed() >= Duration::from_millis(500) {
+        if bar.is_hidden() {
+            return;
+        }
+        let is_long = bar.elapsed() >= Duration::from_millis(500);
+        if let Ok(mut found) = found.lock() {
+            found.note(step);
+            if is_long {
+                found.tell(&bar);
+            }
+        }
+        if is_long {
             show(step, &bar, &style);
         }
     });
     bar.finish_and_clear();
     result
+}
+
+/// What a search that goes on has found: told above the bar, the first of very many.
+#[derive(Default)]
+struct Findings {
+    untold: Vec<String>,
+    count: usize,
+}
+
+impl Findings {
+    const MAX_TOLD: usize = 20;
+
+    fn note(&mut self, step: Step) {
+        if let Step::Found(what) = step {
+            self.count += 1;
+            if self.count <= Findings::MAX_TOLD {
+                self.untold.push(format!("found so far: {what}"));
+            }
+        }
+    }
+
+    fn tell(&mut self, bar: &ProgressBar) {
+        self.untold.drain(..).for_each(|line| bar.println(line));
+    }
 }
 
 fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) {
@@ -122,6 +157,7 @@ fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) {
         Step::Ordering(visited, most, left) => {
             (ORDERS, visited, most, format!("{left} to be tried"))
         }
+        Step::Found(_) => return,
     };
     if let Ok(mut known) = style.lock()
         && std::mem::replace(&mut *known, template) != template

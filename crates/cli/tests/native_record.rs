@@ -166,6 +166,22 @@ fn an_interrupted_server_ends_with_the_report() {
 }
 
 #[test]
+fn a_time_limit_ends_a_server_and_what_it_did_is_reported_and_recorded() {
+    let Some(here) = built(SERVER) else { return };
+    let here = here.path();
+    let limit = ["--timeout=1", "--json", "report.json", "--", "./program"];
+    let output = dh(here, &[&["run"][..], &limit].concat());
+    assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    let report = std::fs::read(here.join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["races"][0]["variable"], "raced");
+    let limit = ["--timeout=1", "-o", "run.dht", "--", "./program"];
+    let output = dh(here, &[&["record"][..], &limit].concat());
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", said(&output));
+    assert_eq!(races(here, "run.dht"), [(11, 11, "raced".to_string())]);
+}
+
+#[test]
 fn a_recording_without_room_says_so_and_is_sound_as_far_as_it_goes() {
     let source = r#"
 #include <pthread.h>

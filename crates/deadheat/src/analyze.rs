@@ -296,7 +296,7 @@ fn judge(
                 about.spelling = Some(spelling);
                 let all = findings.races.len() as u64;
                 let each = |done| watch(Step::Checking(name, done, all));
-                Judgement::proven(findings, witnesses, each)
+                Judgement::proven(findings, witnesses, options.stop.grace(), each)
             }
             _ => Judgement::unproven(findings),
         };

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use deadheat_explain::Replayed;
 use deadheat_explore::{
-    DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
+    DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, News, SectionOptions,
 };
 use deadheat_lang::syntax::MAX_SOURCE_BYTES;
 use deadheat_lang::{
     CannotFollow, DEFAULT_MAX_STEPS, Ending, Program, RecordedSchedule, Run, Schedule,
 };
-use deadheat_model::{Construct, Execution, Findings, Race, SourcePosition, StopToken};
+use deadheat_model::{Construct, Execution, Findings, Names, Race, SourcePosition, StopToken};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{Chapter, CheckReport, Renderer, Sources, race_identity};
@@ -30,9 +29,6 @@ use crate::{Step, Verdict, Watch};
 
 /// How many schedules are run again for a page.
 const MAX_REPLAYS: usize = 200;
-
-/// How long a run that was stopped may be judged.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// What is asked of a check.
 #[derive(Clone, Debug)]
@@ -281,25 +277,26 @@ pub fn check(
     let program = Program::parse(source).map_err(|diagnostics| {
         CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
     })?;
-    // The run leaves memory to judge it.
-    let stop_run = options.stop.or_full(&memory::FULL_OF_RUN);
+    // The run leaves memory and time to judge it.
+    let stop_run = options.stop.or_full(&memory::FULL_OF_RUN).first_part();
     let mut run = program.run_until(&options.schedule, options.max_steps, stop_run)?;
     name_places(path, &mut run.execution);
     let constructs = program.constructs();
     let engine = engine(constructs, &run.execution, options)?;
     // What was done until the run was stopped is judged all the same.
     let stop = match run.ending {
-        Ending::Stopped(_) => options.stop.grace(GRACE),
+        Ending::Stopped(_) => options.stop.grace(),
         _ => options.stop,
     };
     let findings = engine.check_until(&run.execution, stop)?;
+    let names = &run.execution.names;
     let orders = match options.all_orders {
-        Some(most) => Some(visit_orders(&program, options, most, watch)?),
+        Some(most) => Some(visit_orders(&program, options, most, names, watch)?),
         None => None,
     };
     let exploration = options
         .explore
-        .map(|most| explore(&program, options, most, watch));
+        .map(|most| explore(&program, options, most, names, watch));
     // Only what shows when it is run again is reported.
     let replayed = |exploration| Replayed::new(&program, exploration);
     let orders = orders.as_ref().map(replayed);
@@ -398,6 +395,7 @@ fn visit_orders(
     program: &Program,
     options: &CheckOptions,
     max_orders: u64,
+    names: &Names,
     watch: Watch,
 ) -> Result<Exploration, EngineError> {
     let options = SectionOptions {
@@ -411,6 +409,7 @@ fn visit_orders(
             max_orders,
             progress.pending,
         ));
+        tell(progress.news, names, watch);
     })
 }
 
@@ -418,6 +417,7 @@ fn explore(
     program: &Program,
     options: &CheckOptions,
     max_states: u64,
+    names: &Names,
     watch: Watch,
 ) -> Exploration {
     let options = ExploreOptions {
@@ -431,5 +431,21 @@ fn explore(
             max_states,
             progress.depth as u64,
         ));
+        tell(progress.news, names, watch);
     })
+}
+
+/// Tells what a search has found before it is over.
+fn tell(news: &[News], names: &Names, watch: Watch) {
+    for found in news {
+        let sentence = match found {
+            News::Race { location, places } => {
+                let [one, other] = places.map(|site| names.site(site));
+                format!("race on {location}: {one} and {other}")
+            }
+            News::Deadlock(site) => format!("deadlock: {} waits for ever", names.site(*site)),
+            News::Error(error) => format!("failure: {}: {}", names.site(error.site), error.kind),
+        };
+        watch(Step::Found(&sentence));
+    }
 }

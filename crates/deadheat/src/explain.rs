@@ -241,7 +241,11 @@ fn predicted(
     match findings {
         Ok(findings) if !findings.races.is_empty() => {
             let witnesses = Witnesses::new(execution)?;
-            Ok(Judgement::proven(findings, &witnesses, |_| {}).races)
+            let judged = Judgement::proven(findings, &witnesses, stop.grace(), |_| {});
+            if let Some(why) = judged.rest.stopped {
+                explanation.stopped(why);
+            }
+            Ok(judged.races)
         }
         _ => Ok(Vec::new()),
     }

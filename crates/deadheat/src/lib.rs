@@ -100,7 +100,7 @@ pub trait Verdict {
 
 /// How far a long call has got.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Step {
+pub enum Step<'s> {
     /// A trace is being read; so much is done, from 0 to 1.
     Reading(f64),
     /// An engine is at work: done and all.
@@ -111,7 +111,9 @@ pub enum Step {
     Exploring(u64, u64, u64),
     /// Orders of sections are being visited: visited and at most, to be tried.
     Ordering(u64, u64, u64),
+    /// A search that goes on has found this.
+    Found(&'s str),
 }
 
 /// Told how far a call has got.
-pub type Watch<'a> = &'a (dyn Fn(Step) + Sync);
+pub type Watch<'a> = &'a (dyn Fn(Step<'_>) + Sync);

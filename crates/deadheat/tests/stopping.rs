@@ -31,7 +31,7 @@ fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
         ..AnalyzeOptions::default()
     };
     // The search has a unit for each of the 300 pairs of places; the passes count in thousands.
-    let after_ten = |step| {
+    let after_ten = |step: Step<'_>| {
         if let Step::Judging("m2", 10.., 300) = step {
             asked.store(true, Ordering::Relaxed);
         }

@@ -40,7 +40,7 @@
 //! the other, and for each open section and strand; and the stretch, if reads from before the cut's end
 //! were put off until after it.
 
-use deadheat_model::{EventNumber, Lock, Op, Strand};
+use deadheat_model::{EventNumber, Lock, Op, Strand, last_of};
 use rustc_hash::FxHashMap;
 
 use crate::recording::{Recording, reads, writes};
@@ -51,15 +51,14 @@ use crate::state::{Obstacle, State};
 #[derive(Clone, Copy)]
 pub(crate) struct Cut<'w> {
     pub before: EventNumber,
-    /// By strand number; where it ends, 0.
-    pub upto: &'w [EventNumber],
+    /// In the order of the strands; 0 of those that are not there.
+    pub upto: &'w [(Strand, EventNumber)],
 }
 
 impl Cut<'_> {
     /// The number up to which it has a strand's events.
     fn end(&self, recording: &Recording, strand: Strand) -> u32 {
-        let upto = self.upto.get(strand.index()).copied().unwrap_or(0);
-        let end = upto.min(self.before.saturating_sub(1));
+        let end = last_of(self.upto, strand).min(self.before.saturating_sub(1));
         // Taking the trace in made sure that its events' numbers are 32 bits.
         end.min(recording.trace.events.len() as EventNumber) as u32
     }

@@ -270,10 +270,9 @@ impl<'t> Threads<'t> {
                 Some(None) => return Err(Reason::SharedName(name.clone())),
                 None => return Err(Reason::NoSuchThread(name.clone())),
             };
-            let upto = &mut witness.upto;
-            upto.resize(upto.len().max(strand.index() + 1), 0);
-            upto[strand.index()] = number;
+            witness.upto.push((strand, number));
         }
+        witness.upto.sort_unstable();
         Ok(witness)
     }
 }

@@ -3,7 +3,7 @@
 //! An engine's witness is the engine's word. [`Verified`] is a proof that this crate's checker has
 //! accepted, and only the checker makes one; reports take nothing else.
 
-use deadheat_model::{Findings, Race, Witness, racy};
+use deadheat_model::{Findings, Race, StopToken, Witness, racy};
 
 use crate::witness::{Refusal, Witnesses};
 
@@ -59,16 +59,24 @@ impl Judgement {
     }
 
     /// The findings of an engine that gives proofs, each of which is checked; `each` is told how many
-    /// have been. A race without a proof that the checker accepts is undecided.
+    /// have been. A race without a proof that the checker accepts is undecided; so are those that it did not come to
+    /// before it was time to stop.
     pub fn proven(
         mut findings: Findings,
         witnesses: &Witnesses,
+        stop: StopToken,
         mut each: impl FnMut(u64),
     ) -> Judgement {
         let (mut races, mut refused) = (Vec::new(), Vec::new());
+        let mut late = None;
         for (checked, finding) in (1..).zip(std::mem::take(&mut findings.races)) {
             each(checked);
             let race = finding.race;
+            late = late.or_else(|| stop.due());
+            if late.is_some() {
+                findings.undecided.push(race);
+                continue;
+            }
             let verdict = match finding.witness {
                 Some(witness) => witnesses.accept(&race, witness).map(Some),
                 None => Ok(None),
@@ -85,8 +93,9 @@ impl Judgement {
                 }
             }
         }
+        findings.stopped = findings.stopped.or(late);
         findings.exhaustive &= findings.undecided.is_empty();
-        if !refused.is_empty() {
+        if !refused.is_empty() || late.is_some() {
             let shown = races.iter().map(|shown| shown.race.into());
             findings.racy = racy(&shown.collect::<Vec<_>>());
         }
@@ -95,6 +104,47 @@ impl Judgement {
             races,
             rest: findings,
             refused,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deadheat_model::StopReason;
+    use deadheat_offline::m2;
+    use deadheat_testing::traces::trace;
+
+    use super::*;
+
+    #[test]
+    fn a_race_that_the_checker_did_not_come_to_is_undecided() {
+        let trace = trace("T1 w(x); T2 w(x); T3 w(x)");
+        let witnesses = Witnesses::new(&trace).unwrap();
+        let found = m2::ENGINE.check(&trace).unwrap();
+        let proven = |stop| Judgement::proven(found.clone(), &witnesses, stop, |_| {});
+        let all = proven(StopToken::default());
+        assert_eq!((all.races.len(), all.rest.undecided.len()), (3, 0));
+        assert_eq!(all.rest.stopped, None);
+        let none = proven(StopToken::default().or_after(Duration::ZERO));
+        assert_eq!((none.races.len(), none.rest.undecided.len()), (0, 3));
+        assert_eq!(none.rest.stopped, Some(StopReason::TimeUp));
+        assert!(!none.rest.exhaustive && none.rest.racy.is_empty());
+    }
+
+    /// Of very many threads, a witness names those that come before the race.
+    #[test]
+    fn a_witness_takes_room_for_what_comes_before_the_race_only() {
+        let threads = (1..100).map(|n| format!("T{n} w(x)"));
+        let trace = trace(&threads.collect::<Vec<_>>().join(";"));
+        let witnesses = Witnesses::new(&trace).unwrap();
+        let found = m2::ENGINE.check(&trace).unwrap();
+        let all = Judgement::proven(found, &witnesses, StopToken::default(), |_| {});
+        assert_eq!(all.races.len(), 99 * 98 / 2);
+        for shown in all.races {
+            let witness = shown.witness.unwrap();
+            assert!(witness.proof().upto.len() <= 2, "{:?}", witness.proof());
         }
     }
 }

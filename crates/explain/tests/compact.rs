@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use deadheat_explain::Witnesses;
-use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Witness};
+use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Strand, Witness};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
 use fastrand::Rng;
@@ -106,7 +106,9 @@ fn strands(trace: &Execution) -> usize {
 fn compact_forms(trace: &Execution, sequence: &[EventNumber]) -> Vec<Witness> {
     let in_order = sequence.windows(2).take_while(|pair| pair[0] < pair[1]);
     let in_order = in_order.count() + usize::from(!sequence.is_empty());
-    let mut upto = vec![0; strands(trace)];
+    let mut upto: Vec<_> = (0..strands(trace) as u32)
+        .map(|strand| (Strand(strand), 0))
+        .collect();
     let mut forms = vec![Witness {
         before: 1,
         upto: upto.clone(),
@@ -114,7 +116,7 @@ fn compact_forms(trace: &Execution, sequence: &[EventNumber]) -> Vec<Witness> {
     }];
     for (i, &number) in sequence[..in_order].iter().enumerate() {
         let strand = trace.event(number).unwrap().strand();
-        upto[strand.index()] = number;
+        upto[strand.index()].1 = number;
         forms.push(Witness {
             before: number + 1,
             upto: upto.clone(),
@@ -148,7 +150,7 @@ fn damage(rng: &mut Rng, trace: &Execution, witness: &mut Witness) {
                 .unwrap()
         }
         2 | 3 => {
-            if let Some(upto) = rng.choice(upto) {
+            if let Some((_, upto)) = rng.choice(upto) {
                 let any = rng.u64(0..events + 3);
                 *upto = rng.choice([0, any, u64::MAX]).unwrap();
             }
@@ -208,9 +210,9 @@ fn some_witness(rng: &mut Rng, trace: &Execution) -> Witness {
     let events = trace.events.len() as u64;
     let before = rng.u64(1..events + 2);
     let whole = rng.f64();
-    let upto = (0..strands(trace)).map(|_| match rng.f64() < whole {
-        true => u64::MAX,
-        false => rng.u64(0..before),
+    let upto = (0..strands(trace) as u32).map(|strand| match rng.f64() < whole {
+        true => (Strand(strand), u64::MAX),
+        false => (Strand(strand), rng.u64(0..before)),
     });
     let mut witness = Witness {
         before,

@@ -56,6 +56,22 @@ impl Exploration {
     }
 }
 
+/// Something that a search has found just now, before it is over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    /// Two places race.
+    Race {
+        /// What both touch.
+        location: String,
+        /// The places.
+        places: [Site; 2],
+    },
+    /// Nobody can go on; one waits here.
+    Deadlock(Site),
+    /// The program fails.
+    Error(RuntimeError),
+}
+
 /// Why a search did not cover everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gap {

@@ -21,6 +21,8 @@ mod exploration;
 mod schedules;
 mod sections;
 
-pub use exploration::{Example, Exploration, Gap, MAX_SCHEDULES, PossibleAccess, PossibleRace};
+pub use exploration::{
+    Example, Exploration, Gap, MAX_SCHEDULES, News, PossibleAccess, PossibleRace,
+};
 pub use schedules::{DEFAULT_MAX_STATES, ExploreOptions, Progress, explore};
 pub use sections::{DEFAULT_MAX_ORDERS, SectionOptions, SectionProgress, explore_sections};

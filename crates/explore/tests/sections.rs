@@ -3,7 +3,7 @@
 mod replay;
 
 use deadheat_explore::{
-    Exploration, ExploreOptions, Gap, SectionOptions, explore, explore_sections,
+    Exploration, ExploreOptions, Gap, News, SectionOptions, explore, explore_sections,
 };
 use deadheat_lang::{Program, Schedule};
 use deadheat_model::{Construct, StopToken};
@@ -277,4 +277,70 @@ fn esp_bags_reports_a_race_that_is_not_there_between_sections_that_do_not_commut
         .to_string();
     assert!(refused.contains("cannot order `isolated`"), "{refused}");
     assert!(refused.contains("zipper can"), "{refused}");
+}
+
+/// What a search finds is told when it is found, once, and all of it.
+#[test]
+fn what_is_found_is_told_before_the_search_is_over() {
+    let source = "shared x; shared y; lock l;
+        proc main() {
+          async { x = 1; }
+          x = 2;
+          async { if y == 3 { assert 0; } }
+          for i in 0..4 { async { isolated { y = y + 1; } } }
+        }";
+    let program = Program::parse(source).unwrap();
+    let mut told = Vec::new();
+    let found = explore(&program, &ExploreOptions::default(), |progress| {
+        told.extend(
+            progress
+                .news
+                .iter()
+                .map(|news| (progress.states, news.clone())),
+        );
+    });
+    check_told(&told, found.states, &found);
+
+    let source = source.replace(
+        "if y == 3 { assert 0; }",
+        "isolated { if y == 3 { assert 0; } }",
+    );
+    let program = Program::parse(&source).unwrap();
+    let options = SectionOptions {
+        max_steps: 10_000,
+        max_orders: 1_000,
+        stop: StopToken::default(),
+    };
+    let mut told = Vec::new();
+    let found = explore_sections(&program, &options, |progress| {
+        told.extend(
+            progress
+                .news
+                .iter()
+                .map(|news| (progress.visited, news.clone())),
+        );
+    });
+    let found = found.unwrap();
+    check_told(&told, found.schedules, &found);
+}
+
+fn check_told(told: &[(u64, News)], all: u64, found: &Exploration) {
+    let mut races: Vec<&str> = Vec::new();
+    let mut errors = Vec::new();
+    for (_, news) in told {
+        match news {
+            News::Race { location, .. } => races.push(location),
+            News::Error(error) => errors.push(error),
+            News::Deadlock(_) => panic!("there is none"),
+        }
+    }
+    assert!(told[0].0 < all / 2, "{} of {all}", told[0].0);
+    assert_eq!(races.len(), found.races.len());
+    assert!(
+        found
+            .races
+            .iter()
+            .all(|race| races.contains(&race.location.as_str()))
+    );
+    assert!(!errors.is_empty() && errors.len() == found.errors.len());
 }

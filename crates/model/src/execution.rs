@@ -25,10 +25,7 @@ impl Execution {
     pub fn spell_out<'a>(&'a self, witness: &'a Witness) -> impl Iterator<Item = EventNumber> + 'a {
         let unmoved = self.events.iter().zip(1..);
         let unmoved = unmoved.take_while(|&(_, number)| number < witness.before);
-        let unmoved = unmoved.filter(|&(event, number)| {
-            let upto = witness.upto.get(event.strand().index());
-            upto.is_some_and(|&upto| number <= upto)
-        });
+        let unmoved = unmoved.filter(|&(event, number)| number <= witness.last_of(event.strand()));
         let unmoved = unmoved.map(|(_, number)| number);
         unmoved.chain(witness.then.iter().copied())
     }

@@ -36,5 +36,5 @@ pub use execution::Execution;
 pub use findings::{Finding, Findings, racy};
 pub use names::{Names, Parent, SourcePosition, path_name};
 pub use race::{Race, RaceKind, RacingAccess};
-pub use stop_token::{StopPoll, StopReason, StopToken};
-pub use witness::Witness;
+pub use stop_token::{GRACE, StopPoll, StopReason, StopToken};
+pub use witness::{Witness, last_of};

@@ -29,6 +29,9 @@ impl fmt::Display for StopReason {
     }
 }
 
+/// How long it may take, at least, to tell what was found by work that was stopped.
+pub const GRACE: Duration = Duration::from_secs(2);
+
 /// See the [module](self). The default never stops anything.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct StopToken {
@@ -64,14 +67,32 @@ impl StopToken {
         }
     }
 
-    /// The token for what is left to do once work was stopped: there is so much time from now on, whoever asked.
-    pub fn grace(self, time: Duration) -> StopToken {
-        let StopToken { full, .. } = self;
-        StopToken {
-            full,
-            ..StopToken::default()
+    /// The token for the run whose judgement must end in time, too: it stops after two thirds of the time that is left.
+    pub fn first_part(self) -> StopToken {
+        let now = Instant::now();
+        let left = self.until.map(|until| until.saturating_duration_since(now));
+        match left {
+            Some(left) => self.or_after(left / 3 * 2),
+            None => self,
         }
-        .or_after(time)
+    }
+
+    /// The token for what is left to do once work may have been stopped: there is at least [`GRACE`] from now on. Whoever
+    /// asked has been heard; who asks now is.
+    pub fn grace(self) -> StopToken {
+        let least = Instant::now() + GRACE;
+        let was_asked = self.asked.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        match was_asked {
+            true => StopToken {
+                asked: None,
+                until: Some(least),
+                ..self
+            },
+            false => StopToken {
+                until: self.until.map(|until| until.max(least)),
+                ..self
+            },
+        }
     }
 
     /// Why to stop now, if so. Costs about as much as asking for the time.
@@ -148,6 +169,25 @@ mod tests {
         assert_eq!(token.due(), Some(StopReason::MemoryFull));
         ASKED.store(true, Ordering::Relaxed);
         assert_eq!(token.due(), Some(StopReason::Asked));
+    }
+
+    #[test]
+    fn what_is_left_to_do_has_some_time_and_a_run_leaves_some_for_its_judgement() {
+        static ASKED: AtomicBool = AtomicBool::new(true);
+        let asked = StopToken::when(&ASKED);
+        assert_eq!(asked.due(), Some(StopReason::Asked));
+        assert_eq!(asked.grace().due(), None);
+        let up = StopToken::default().or_after(Duration::ZERO);
+        assert_eq!(up.grace().due(), None);
+        assert!(up.grace().until.unwrap() <= Instant::now() + GRACE);
+        ASKED.store(false, Ordering::Relaxed);
+        let later = asked.or_after(Duration::from_secs(3600));
+        assert_eq!(later.grace().until, later.until);
+        let part = later.first_part().until.unwrap() - Instant::now();
+        assert!(part <= Duration::from_secs(2400) && part > Duration::from_secs(2300));
+        assert_eq!(StopToken::default().first_part().until, None);
+        ASKED.store(true, Ordering::Relaxed);
+        assert_eq!(later.first_part().due(), Some(StopReason::Asked));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The proof that two accesses can meet.
 
-use crate::EventNumber;
+use crate::{EventNumber, Strand};
 
 /// An order of some of a trace's events, after which two accesses are next.
 ///
@@ -11,8 +11,22 @@ use crate::EventNumber;
 pub struct Witness {
     /// The number of the first event that may have moved.
     pub before: EventNumber,
-    /// For each strand, by number: of its events below `before`, those up to this one.
-    pub upto: Vec<EventNumber>,
+    /// Of each strand that has events there, in the order of their numbers: those below `before` and up to this one.
+    /// Of ten thousand threads, few come before a race.
+    pub upto: Vec<(Strand, EventNumber)>,
     /// The events from there on, in their new order; the last two are the racing accesses.
     pub then: Vec<EventNumber>,
+}
+
+impl Witness {
+    /// The number up to which a strand's events come first, if they are below `before`.
+    pub fn last_of(&self, strand: Strand) -> EventNumber {
+        last_of(&self.upto, strand)
+    }
+}
+
+/// The number of a strand in a list by strand; 0 if it is not there.
+pub fn last_of(upto: &[(Strand, EventNumber)], strand: Strand) -> EventNumber {
+    let place = upto.binary_search_by_key(&strand, |(strand, _)| *strand);
+    place.map_or(0, |place| upto[place].1)
 }

@@ -7,10 +7,9 @@
 //!
 //! Every pass can be stopped. It then ends after some event, and so does every later pass: the beginning of
 //! an execution is an execution, and what races in it races. What is left to do to tell what was found has
-//! [`GRACE`].
+//! [`GRACE`](deadheat_model::GRACE).
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use deadheat_model::{
     Construct, Event, EventNumber, Execution, Names, Op, Site, StopPoll, StopReason, StopToken,
@@ -46,9 +45,6 @@ impl<'a> Recording<'a> {
 /// Up to how many events of a file are kept in memory, so that they are decoded only once. A longer trace is
 /// decoded again for each pass, which costs no more than to ask the system for so much memory.
 const MAX_KEPT: u64 = 1 << 24;
-
-/// How long the passes may take, together, that come after one that was stopped.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// An execution that has been surveyed.
 pub struct Survey<'a> {
@@ -156,7 +152,7 @@ impl<'a> Survey<'a> {
     pub fn cut_short(&mut self, why: StopReason) {
         if self.stopped.is_none() {
             self.stopped = Some(why);
-            self.stop = self.stop.grace(GRACE);
+            self.stop = self.stop.grace();
         }
     }
 

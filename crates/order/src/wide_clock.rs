@@ -106,6 +106,21 @@ impl WideClock {
         }
     }
 
+    /// Calls with every strand that it knows of, in their order, and with how much.
+    pub fn for_each(&self, mut each: impl FnMut(Strand, Time)) {
+        match &self.0 {
+            Form::Flat(clock) => {
+                let times = clock.times().iter().zip(0..);
+                let known = times.filter(|(time, _)| **time > 0);
+                known.for_each(|(&time, strand)| each(Strand(strand), time));
+            }
+            Form::Tree(clock) => clock.ahead_of(&PersistentClock::default(), |strand, time| {
+                each(strand, time);
+                true
+            }),
+        }
+    }
+
     /// The same as a tree.
     #[cold]
     fn tree(&mut self) -> &mut PersistentClock {
@@ -170,6 +185,15 @@ mod tests {
                 assert_eq!(mine.within(&wide), model.within(&plain));
                 assert_eq!(wide.within(mine), plain.within(model));
                 assert!(mine.times().is_none_or(|times| times == model.times()));
+                let mut known = Vec::new();
+                mine.for_each(|strand, time| known.push((strand.0, time)));
+                let times = model.times().iter().zip(0..);
+                let times = times.filter(|(time, _)| **time > 0);
+                assert!(
+                    known
+                        .into_iter()
+                        .eq(times.map(|(&time, strand)| (strand, time)))
+                );
             }
         }
     }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use deadheat_explain::{Judgement, Verified};
-use deadheat_model::{EventNumber, Names, Race, RacingAccess, Site, Witness};
+use deadheat_model::{Names, Witness};
 use deadheat_offline::{Engine, Worth};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::analyze_guarantee;
 use crate::filter::{Filter, LeftOut};
-use crate::fingerprint::fingerprint;
+use crate::pair::{PairReport, Wording};
 use crate::sources::Sources;
 use crate::spelling::Spelling;
 
@@ -63,37 +63,6 @@ pub struct AnalyzeReport {
     /// Whether `races` are all that the engine's order or search can show.
     #[serde(skip)]
     pub all_listed: bool,
-}
-
-/// Two accesses.
-#[derive(Clone, Serialize)]
-pub struct PairReport {
-    /// Its identity: the same for every engine, and in every format.
-    pub fingerprint: String,
-    /// `write-read` and so on: first, then second.
-    pub kind: String,
-    /// What both touch.
-    pub variable: String,
-    /// How many pairs of events at these two places this one stands for.
-    pub count: u64,
-    /// The one that came first in the trace.
-    pub first: AccessInTrace,
-    /// The other one.
-    pub second: AccessInTrace,
-    /// The two places, in no order.
-    #[serde(skip)]
-    pub places: (Site, Site),
-}
-
-/// One access of a pair.
-#[derive(Clone, Serialize)]
-pub struct AccessInTrace {
-    /// The event's number, from 1.
-    pub event: EventNumber,
-    /// The name of the thread or task that accesses.
-    pub thread: String,
-    /// Where in the source.
-    pub loc: String,
 }
 
 /// A race, and what shows it.
@@ -170,27 +139,28 @@ impl AnalyzeReport {
     ) -> AnalyzeReport {
         let Judgement { races, rest, .. } = judgement;
         let mut room = MAX_SPELT_TOGETHER;
+        let mut wording = Wording::new(trace.names, trace.sources);
         let races = races.into_iter().map(|shown| {
             let witness = shown.witness.zip(trace.spelling);
             PredictedReport {
-                pair: pair(&shown.race, trace.names, trace.sources),
+                pair: wording.pair(&shown.race),
                 verified: witness.is_some(),
                 witness: witness.map(|(witness, spelling)| {
                     WitnessReport::new(witness, spelling.clone(), &mut room)
                 }),
             }
         });
+        let races = races.collect();
         let undecided = rest.undecided.iter();
+        let undecided = undecided.map(|race| wording.pair(race)).collect();
         let racy = rest.racy.iter().take(MAX_VARIABLES);
         let racy_variables = racy.map(|&x| trace.names.location(x).into_owned());
         let mut report = AnalyzeReport {
             engine: engine.name,
             events: trace.events,
             threads: trace.names.strands.len() as u64,
-            races: races.collect(),
-            undecided: undecided
-                .map(|race| pair(race, trace.names, trace.sources))
-                .collect(),
+            races,
+            undecided,
             complete: rest.exhaustive,
             guarantee: String::new(),
             variables: rest.racy.len() as u64,
@@ -205,39 +175,6 @@ impl AnalyzeReport {
         };
         report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);
         report
-    }
-}
-
-/// The identity of a race: the same whatever engine finds it.
-pub fn race_identity(race: &Race, names: &Names, sources: &Sources) -> String {
-    let variable = names.location(race.location);
-    let places = [&race.first, &race.second].map(|access| names.site(access.site));
-    fingerprint(sources, "race", &variable, &[&places[0], &places[1]])
-}
-
-pub(crate) fn pair(race: &Race, names: &Names, sources: &Sources) -> PairReport {
-    let access = |access: &RacingAccess| AccessInTrace {
-        event: access.event,
-        thread: names.strand(access.strand).into_owned(),
-        loc: names.site(access.site).into_owned(),
-    };
-    let variable = names.location(race.location).into_owned();
-    let (first, second) = (access(&race.first), access(&race.second));
-    PairReport {
-        fingerprint: race_identity(race, names, sources),
-        kind: race.kind().to_string(),
-        variable,
-        count: race.count,
-        first,
-        second,
-        places: race.places(),
-    }
-}
-
-impl PairReport {
-    pub(crate) fn is_kept(&self, filter: &Filter, left_out: &mut LeftOut) -> bool {
-        let places = [self.first.loc.as_str(), self.second.loc.as_str()];
-        filter.keeps(&self.fingerprint, &self.variable, places, left_out)
     }
 }
 
@@ -307,7 +244,9 @@ impl Serialize for Upto<'_> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{AccessKind, Event, Execution, Findings, Location, Op, Strand};
+    use deadheat_model::{
+        AccessKind, Event, Execution, Findings, Location, Op, Race, RacingAccess, Site, Strand,
+    };
     use deadheat_offline::threads::{dc, hb, wcp};
     use deadheat_offline::{ENGINES, m2};
 

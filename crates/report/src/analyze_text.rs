@@ -8,9 +8,10 @@ use annotate_snippets::{Group, Level};
 use deadheat_model::{EventNumber, Strand};
 use deadheat_offline::Worth;
 
-use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, PredictedReport, WitnessReport};
+use crate::analyze::{AnalyzeReport, PredictedReport, WitnessReport};
 use crate::entries::pair_sentence;
 use crate::excerpt::{self, Mark};
+use crate::pair::{AccessInTrace, PairReport};
 use crate::sources::Sources;
 use crate::style::{
     BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, identity, length, padded, renderer,
@@ -76,8 +77,8 @@ impl AnalyzeReport {
 
     /// The variables that race, where a race stands for others at the same places.
     fn other_variables(&self) -> String {
-        let names = self.races.iter().map(|race| &race.pair.variable);
-        let named: HashSet<&String> = names.collect();
+        let names = self.races.iter().map(|race| &*race.pair.variable);
+        let named: HashSet<&str> = names.collect();
         if named.len() as u64 >= self.variables {
             return String::new();
         }

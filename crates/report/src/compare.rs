@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::Site;
 use deadheat_offline::{ENGINES, Worth};
 
-use crate::analyze::{AnalyzeReport, PairReport};
+use crate::analyze::AnalyzeReport;
 use crate::analyze_text::one_line;
+use crate::pair::PairReport;
 use crate::style::{BOLD, PLAIN, RED, counted, grouped, listed, padded, time};
 
 /// How many races of a list are shown.

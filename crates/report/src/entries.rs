@@ -5,13 +5,14 @@ use deadheat_native::{Frame, NativeAccess, NativeRace};
 use deadheat_offline::Worth;
 use rustc_hash::FxHashSet;
 
-use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
+use crate::analyze::{AnalyzeReport, WitnessReport};
 use crate::analyze_text::MAX_NAME;
 use crate::check::{AccessReport, CheckReport, DeadlockReport, ErrorReport, short_name};
 use crate::entry::{Call, Entry, MAX_ENTRIES, Rule, Side, Step, at_the_same_time, more};
 use crate::explain::ExplainReport;
 use crate::native::identity;
 use crate::native_text::{label, notes, title};
+use crate::pair::{AccessInTrace, PairReport};
 use crate::predict::{PredictedRace, steps};
 use crate::remedy::remedy;
 use crate::sources::Sources;
@@ -19,6 +20,17 @@ use crate::style::cut;
 
 /// How many events of a witness become steps: its last.
 const MAX_STEPS: usize = 200;
+
+/// How many steps all witnesses together have, roughly: services take 10 MB of SARIF, compressed.
+const MAX_STEPS_TOGETHER: usize = 40_000;
+
+/// Longer places and variables are cut: there is no such file, and very many findings name them again and again.
+const MAX_PLACE: usize = 1000;
+
+/// How many steps each of so many witnesses has.
+fn most_steps(witnesses: usize) -> usize {
+    (MAX_STEPS_TOGETHER / witnesses.clamp(1, MAX_ENTRIES)).clamp(2, MAX_STEPS)
+}
 
 /// What is wrong with two accesses of a program.
 pub(crate) fn sentence(location: &str, first: &AccessReport, second: &AccessReport) -> String {
@@ -183,13 +195,15 @@ impl AnalyzeReport {
 
     /// Its races.
     pub fn entries(&self) -> Vec<Entry> {
+        let witnesses = self.races.iter().filter(|race| race.witness.is_some());
+        let most = most_steps(witnesses.count());
         let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let rule = match (self.worth, &race.witness) {
                 (Worth::Suspects, _) => Rule::Suspect,
                 (_, Some(_)) => Rule::PredictedRace,
                 _ => Rule::Race,
             };
-            pair_entry(rule, self.engine, &race.pair, race.witness.as_ref())
+            pair_entry(rule, self.engine, &race.pair, race.witness.as_ref(), most)
         });
         races.collect()
     }
@@ -203,13 +217,15 @@ impl ExplainReport {
 
     /// Its races, those to fix first in front.
     pub fn entries(&self) -> Vec<Entry> {
+        let witnesses = self.races.iter().filter(|race| race.witness.is_some());
+        let most = most_steps(witnesses.count());
         let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let rule = match race.status {
                 "predicted" => Rule::PredictedRace,
                 "tangled" => Rule::Suspect,
                 _ => Rule::Race,
             };
-            let mut entry = pair_entry(rule, "explain", &race.pair, race.witness.as_ref());
+            let mut entry = pair_entry(rule, "explain", &race.pair, race.witness.as_ref(), most);
             entry.first = Some(race.is_first);
             entry.notes.push(match (race.is_first, race.status) {
                 (true, _) => "fix it first: no other race can have caused it".to_string(),
@@ -229,6 +245,7 @@ fn pair_entry(
     engine: &str,
     pair: &PairReport,
     witness: Option<&WitnessReport>,
+    most_steps: usize,
 ) -> Entry {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let side = |access: &AccessInTrace, kind: &str| Side {
@@ -238,7 +255,7 @@ fn pair_entry(
             access.event
         ),
         thread: short_name(&access.thread),
-        place: access.loc.clone(),
+        place: cut(&access.loc, MAX_PLACE),
         stack: Vec::new(),
     };
     Entry {
@@ -247,13 +264,13 @@ fn pair_entry(
         engine: engine.to_string(),
         message: pair_sentence(rule == Rule::Suspect, pair),
         kind: pair.kind.clone(),
-        variable: pair.variable.clone(),
+        variable: cut(&pair.variable, MAX_PLACE),
         count: pair.count,
         sides: vec![side(&pair.first, first), side(&pair.second, second)],
         notes: Vec::new(),
         remedy: None,
         first: None,
-        steps: witness.map_or_else(Vec::new, events),
+        steps: witness.map_or_else(Vec::new, |witness| events(witness, most_steps)),
         story: None,
         graph: None,
     }
@@ -271,15 +288,15 @@ pub(crate) fn pair_sentence(is_suspect: bool, pair: &PairReport) -> String {
 }
 
 /// The last events of a witness.
-fn events(witness: &WitnessReport) -> Vec<Step> {
+fn events(witness: &WitnessReport, most: usize) -> Vec<Step> {
     let trace = witness.spelling.trace();
-    let end = witness.spelling.end(witness.proof(), MAX_STEPS);
+    let end = witness.spelling.end(witness.proof(), most);
     let step = |number: &EventNumber| {
         let event = trace.event(*number)?;
         Some(Step {
-            thread: trace.names.strand(event.strand()).into_owned(),
-            action: trace.names.action(event.op()).to_string(),
-            place: trace.names.site(event.site()).into_owned(),
+            thread: short_name(&trace.names.strand(event.strand())),
+            action: cut(&trace.names.action(event.op()).to_string(), MAX_NAME),
+            place: cut(&trace.names.site(event.site()), MAX_PLACE),
         })
     };
     end.iter().filter_map(step).collect()

@@ -32,6 +32,7 @@ mod native;
 mod native_text;
 mod openmp;
 mod page;
+mod pair;
 mod parallel;
 mod predict;
 mod remedy;
@@ -42,10 +43,7 @@ mod stats;
 mod style;
 mod verify;
 
-pub use analyze::{
-    AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport,
-    WitnessReport, race_identity,
-};
+pub use analyze::{AboutTrace, AnalyzeReport, MAX_SPELT, PredictedReport, WitnessReport};
 pub use baseline::{Baseline, BaselineError};
 pub use check::{
     AccessReport, CheckReport, DeadlockReport, ErrorReport, Example, ExploredRaceReport,
@@ -64,6 +62,7 @@ pub use json::{SCHEMA, json};
 pub use native::{RunReport, identity, leave_out_known};
 pub use native_text::{Excerpts, recorded};
 pub use page::{Graph, Room, Story, page};
+pub use pair::{AccessInTrace, PairReport, race_identity};
 pub use predict::{PredictReport, PredictedRace, native_race};
 pub use sarif::sarif;
 pub use sources::Sources;

@@ -4,9 +4,10 @@
 use deadheat_native::{Creation, NativeAccess, NativeRace, Place, Recorded, Survey};
 use serde::Serialize;
 
-use crate::analyze::{AccessInTrace, AnalyzeReport, PairReport, WitnessReport};
+use crate::analyze::{AnalyzeReport, WitnessReport};
 use crate::native::{MAY_HAVE, RaceReport, RunReport};
 use crate::native_text::{Excerpts, without_lines};
+use crate::pair::{AccessInTrace, PairReport};
 use crate::sources::{Sources, parts};
 use crate::style::{counted, cut, cut_front, length, padded};
 
@@ -155,17 +156,17 @@ pub(crate) fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
 pub fn native_race(pair: &PairReport, recorded: &Recorded) -> NativeRace {
     let (first, second) = pair.kind.split_once('-').unwrap_or_default();
     let access = |access: &AccessInTrace, kind: &str| NativeAccess {
-        thread: access.thread.clone(),
+        thread: access.thread.to_string(),
         write: kind == "write",
         what: "access".to_string(),
         stack: recorded
             .frames
-            .get(&access.loc)
+            .get(&*access.loc)
             .map_or(Vec::new(), |frames| frames.to_vec()),
         ..NativeAccess::default()
     };
     NativeRace {
-        variable: pair.variable.clone(),
+        variable: pair.variable.to_string(),
         place: match pair.variable.contains(' ') {
             true => Place::Unknown,
             false => Place::Global,
@@ -180,9 +181,9 @@ pub fn native_race(pair: &PairReport, recorded: &Recorded) -> NativeRace {
 
 /// Where the threads of a pair were created.
 fn creations(pair: &PairReport, recorded: &Recorded) -> Vec<Creation> {
-    let racing = [&pair.first.thread, &pair.second.thread];
+    let racing = [&*pair.first.thread, &*pair.second.thread];
     let made = recorded.creations.iter();
-    made.filter(|creation| racing.contains(&&creation.thread))
+    made.filter(|creation| racing.contains(&&*creation.thread))
         .cloned()
         .collect()
 }

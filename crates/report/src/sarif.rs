@@ -12,12 +12,6 @@ use crate::entry::{Call, Chapter, Entry, Rule, Side, Step};
 use crate::fingerprint::SCHEME;
 use crate::sources::{Sources, parts};
 
-/// How many steps of an order that shows a race are told: its last ones.
-const MAX_STEPS: usize = 200;
-
-/// How many all orders together have, roughly: services take 10 MB, compressed.
-const MAX_STEPS_TOGETHER: usize = 40_000;
-
 /// Writes all findings of a command, and the sentences that say what it proves.
 pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *to, &log(chapters))?;
@@ -28,14 +22,10 @@ fn log(chapters: &[Chapter<'_>]) -> Value {
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(|path| path.to_str());
     let here = here.unwrap_or_default();
-    let orders = chapters.iter().flat_map(|chapter| &chapter.entries);
-    let orders = orders.filter(|entry| !entry.steps.is_empty()).count();
-    let most_steps = (MAX_STEPS_TOGETHER / orders.max(1)).clamp(2, MAX_STEPS);
     let results = chapters.iter().flat_map(|chapter| {
         let log = Log {
             here,
             sources: chapter.sources,
-            most_steps,
         };
         chapter.entries.iter().map(move |entry| log.result(entry))
     });
@@ -77,8 +67,6 @@ fn level(rule: Rule) -> &'static str {
 struct Log<'s> {
     here: &'s str,
     sources: &'s Sources,
-    /// Of each order that shows a race.
-    most_steps: usize,
 }
 
 impl Log<'_> {
@@ -122,7 +110,7 @@ impl Log<'_> {
     /// The order that shows it, or how each side got where it is.
     fn flows(&self, entry: &Entry) -> Vec<Value> {
         if !entry.steps.is_empty() {
-            let steps = &entry.steps[entry.steps.len().saturating_sub(self.most_steps)..];
+            let steps = &entry.steps;
             let mut threads: Vec<&str> = Vec::new();
             for step in steps {
                 if !threads.contains(&step.thread.as_str()) {

@@ -94,12 +94,12 @@ impl Spelling {
 
     /// Each strand's events at the beginning of a witness, where all is as in the trace.
     fn unmoved(&self, witness: &Witness) -> impl Iterator<Item = (Strand, &[u32])> {
-        let strands = self.starts.windows(2).zip(&witness.upto).zip(0..);
-        strands.map(|((range, &upto), strand)| {
+        witness.upto.iter().filter_map(|&(strand, upto)| {
+            let range = self.starts.get(strand.index()..strand.index() + 2)?;
             let numbers = &self.numbers[range[0]..range[1]];
             let last = upto.min(witness.before.saturating_sub(1));
             let end = numbers.partition_point(|&number| EventNumber::from(number) <= last);
-            (Strand(strand), &numbers[..end])
+            Some((strand, &numbers[..end]))
         })
     }
 }
@@ -126,7 +126,9 @@ mod tests {
             };
             let witness = Witness {
                 before: rng.u64(0..all + 2),
-                upto: (0..strands).map(|_| rng.u64(0..all + 2)).collect(),
+                upto: (0..strands)
+                    .map(|strand| (Strand(strand), rng.u64(0..all + 2)))
+                    .collect(),
                 then: (0..rng.u64(0..5)).map(|_| rng.u64(1..all + 1)).collect(),
             };
             let spelling = Spelling::new(Arc::new(trace.clone()));

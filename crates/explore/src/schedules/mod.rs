@@ -35,7 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::causality::{Causality, Instance, Instances};
 use self::footprint::Footprints;
 use self::persistent::persistent_set;
-use crate::{Example, Exploration, Gap, MAX_SCHEDULES, PossibleAccess, PossibleRace};
+use crate::{Example, Exploration, Gap, MAX_SCHEDULES, News, PossibleAccess, PossibleRace};
 
 /// How many states are visited at most, unless told otherwise.
 pub const DEFAULT_MAX_STATES: u64 = 5_000_000;
@@ -79,14 +79,16 @@ impl Default for ExploreOptions {
 
 /// What a search has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
+pub struct Progress<'n> {
     /// States visited.
     pub states: u64,
     /// How deep the schedule at hand is.
     pub depth: usize,
+    /// What was found since it was last told.
+    pub news: &'n [News],
 }
 
-/// Explores every schedule of a program. `progress` is called now and then.
+/// Explores every schedule of a program. `progress` is called now and then, and at once if something was found.
 pub fn explore(
     program: &Program,
     options: &ExploreOptions,
@@ -101,7 +103,8 @@ pub fn explore(
             ..*options
         };
         let mut strict = Search::new(program, options, OnError::EndRun);
-        strict.run(&mut progress);
+        // What it finds was found before.
+        strict.run(&mut |told| progress(Progress { news: &[], ..told }));
         deterministic = strict.deterministic();
         if deterministic.is_none() {
             search.gap = search.gap.or(strict.gap);
@@ -177,6 +180,8 @@ struct Search<'p> {
     met: FxHashSet<(u32, u32)>,
     deadlock: Option<(Vec<Waiting>, Vec<Strand>)>,
     errors: BTreeMap<RuntimeError, Vec<Strand>>,
+    /// What was found and not yet told.
+    news: Vec<News>,
     /// How the first schedule ended, and whether another one ended differently.
     end: Option<u128>,
     ends_differ: bool,
@@ -204,6 +209,7 @@ impl<'p> Search<'p> {
             met: FxHashSet::default(),
             deadlock: None,
             errors: BTreeMap::new(),
+            news: Vec::new(),
             end: None,
             ends_differ: false,
         }
@@ -235,11 +241,13 @@ impl<'p> Search<'p> {
             }
             steps += 1;
             self.take(state, causality, strand);
-            if self.visited.len().is_multiple_of(4096) {
+            if self.visited.len().is_multiple_of(4096) || !self.news.is_empty() {
                 progress(Progress {
                     states: self.visited.len() as u64,
                     depth: self.path.len(),
+                    news: &self.news,
                 });
+                self.news.clear();
             }
         }
         while !self.path.is_empty() {
@@ -297,6 +305,10 @@ impl<'p> Search<'p> {
             strand: instance.strand,
         };
         let schedule = self.schedule(by);
+        self.news.push(News::Race {
+            location: key.0.to_string(),
+            places: [past.site, now.site],
+        });
         self.races
             .insert(key, (access(past), access(now), schedule));
     }
@@ -371,6 +383,7 @@ impl<'p> Search<'p> {
     fn note_deadlock(&mut self, state: &State, by: Strand) {
         let waiting = waiting(&self.machine, state);
         if self.deadlock.is_none() && !waiting.is_empty() && !state.has_failed() {
+            self.news.push(News::Deadlock(waiting[0].site));
             self.deadlock = Some((waiting, self.schedule(by)));
         }
     }
@@ -386,6 +399,7 @@ impl<'p> Search<'p> {
             if !self.errors.contains_key(&failure) {
                 let mut schedule = self.schedule(by);
                 schedule.push(failure.strand);
+                self.news.push(News::Error(failure.clone()));
                 self.errors.insert(failure, schedule);
             }
         }

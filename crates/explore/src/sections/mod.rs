@@ -45,7 +45,7 @@ use rustc_hash::FxHashSet;
 use self::class::Class;
 use self::strands::Strands;
 use self::witness::Races;
-use crate::{Example, Exploration, Gap};
+use crate::{Example, Exploration, Gap, News};
 
 /// How many orders are visited, unless told otherwise.
 pub const DEFAULT_MAX_ORDERS: u64 = 10_000;
@@ -70,11 +70,13 @@ pub struct SectionOptions {
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug)]
-pub struct SectionProgress {
+pub struct SectionProgress<'n> {
     /// How many classes of orders have been visited.
     pub visited: u64,
     /// How many orders are still to be tried.
     pub pending: u64,
+    /// What was found since it was last told.
+    pub news: &'n [News],
 }
 
 /// Visits all orders of a program's sections. `progress` is called after each.
@@ -89,7 +91,9 @@ pub fn explore_sections(
         progress(SectionProgress {
             visited: search.classes.len() as u64,
             pending: search.pending.len() as u64,
+            news: &search.races.news,
         });
+        search.races.news.clear();
     }
     Ok(search.finish())
 }
@@ -285,13 +289,17 @@ impl<'p> Search<'p> {
                     }
                 }
                 let schedule = run.schedule();
+                let news = what.first().map(|waiting| News::Deadlock(waiting.site));
+                self.races.news.extend(news);
                 self.exploration.deadlock = Some(Example { what, schedule });
             }
             Ending::Error(error) => {
                 let mut error = error.clone();
                 number(&mut error.strand);
-                let schedule = || run.schedule();
-                self.errors.entry(error).or_insert_with(schedule);
+                self.errors.entry(error).or_insert_with_key(|error| {
+                    self.races.news.push(News::Error(error.clone()));
+                    run.schedule()
+                });
             }
             _ => {}
         }

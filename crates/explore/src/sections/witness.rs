@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::SectionOptions;
 use super::class::Class;
 use super::strands::Strands;
-use crate::{PossibleAccess, PossibleRace};
+use crate::{News, PossibleAccess, PossibleRace};
 
 /// How many races are kept.
 const MAX_RACES: usize = 1000;
@@ -37,6 +37,8 @@ pub(super) struct Races<'p> {
     program: &'p Program,
     options: SectionOptions,
     shown: BTreeMap<RaceKey, PossibleRace>,
+    /// What was found and not yet told.
+    pub(super) news: Vec<News>,
     /// How often each race did not show.
     tries: FxHashMap<RaceKey, u32>,
 }
@@ -47,6 +49,7 @@ impl Races<'_> {
             program,
             options,
             shown: BTreeMap::new(),
+            news: Vec::new(),
             tries: FxHashMap::default(),
         }
     }
@@ -68,12 +71,18 @@ impl Races<'_> {
     /// Adds the races of a class, each with the schedule that shows it, if that is new or shorter. Gives the
     /// reason if it is time to stop before all are added.
     pub(super) fn add(&mut self, class: &Class, strands: &mut Strands) -> Option<StopReason> {
+        let stop = self.options.stop;
+        // The first race of the first class is shown whatever the time.
+        let mut poll = match self.any() {
+            true => StopPoll::new(stop),
+            false => StopPoll::default(),
+        };
         let is_section = |node| class.graph.section(node).is_some();
         let found = pairs::races(
             class.accesses.clone(),
             |_| None,
             |a, b, _| class.before[b].contains(a) || (is_section(a) && is_section(b)),
-            &mut StopPoll::default(),
+            &mut poll,
         );
         for race in &found.found {
             let names = &class.run.execution.names;
@@ -83,8 +92,7 @@ impl Races<'_> {
             if tries >= MAX_TRIES || (known.is_none() && self.shown.len() >= MAX_RACES) {
                 continue;
             }
-            // The first race of the first class is shown whatever the time.
-            if let Some(why) = self.options.stop.due().filter(|_| self.any()) {
+            if let Some(why) = stop.due().filter(|_| self.any()) {
                 return Some(why);
             }
             let steps = steps_to(class, race);
@@ -98,7 +106,16 @@ impl Races<'_> {
                 shown = self.show(&class.run.schedule(), &key, strands);
             }
             match shown {
-                Some(shown) => drop(self.shown.insert(key, shown)),
+                Some(shown) => {
+                    let news = News::Race {
+                        location: shown.location.clone(),
+                        places: [shown.first.site, shown.second.site],
+                    };
+                    // A shorter schedule of a race that is known is no news.
+                    if self.shown.insert(key, shown).is_none() {
+                        self.news.push(news);
+                    }
+                }
                 None => *self.tries.entry(key).or_default() += 1,
             }
         }

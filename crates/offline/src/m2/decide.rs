@@ -48,20 +48,30 @@ pub enum Decision {
 pub struct Reordering {
     /// The number of the first event that may have moved.
     pub before: u32,
-    /// The whole set of events.
-    pub upto: Cut,
+    /// The whole set of events: of each strand that has some, the last.
+    pub upto: Vec<Link>,
     /// The events from `before` on, in their new order.
     pub then: Vec<Link>,
 }
 
 impl Reordering {
-    /// The events of a set in the order of the trace.
-    fn none(upto: Cut) -> Reordering {
+    /// The events of a set, in the order of the trace up to an event, then as they come.
+    fn new(before: u32, upto: &[u32], then: Vec<Link>) -> Reordering {
+        let ends = upto.iter().zip(0..).filter(|(length, _)| **length > 0);
+        let ends = ends.map(|(length, strand)| Link {
+            strand,
+            index: length - 1,
+        });
         Reordering {
-            before: u32::MAX,
-            upto,
-            then: Vec::new(),
+            before,
+            upto: ends.collect(),
+            then,
         }
+    }
+
+    /// The events of a set in the order of the trace.
+    fn none(upto: &[u32]) -> Reordering {
+        Reordering::new(u32::MAX, upto, Vec::new())
     }
 }
 
@@ -210,7 +220,7 @@ impl<'a> Decider<'a> {
         if let Some(upto) = self.without_open_sections(&upto, pair)
             && self.first_open_section_in_the_way(&upto).is_none()
         {
-            return Decision::Race(Reordering::none(upto));
+            return Decision::Race(Reordering::none(&upto));
         }
         let hasty = State {
             before: u32::MAX,
@@ -287,7 +297,7 @@ impl<'a> Decider<'a> {
         loop {
             // Each time, because a set that has grown may have sections that are in the way since.
             let Some(from) = self.first_open_section_in_the_way(&state.upto) else {
-                return Attempt::Found(Reordering::none(state.upto));
+                return Attempt::Found(Reordering::none(&state.upto));
             };
             state.before = state.before.min(from);
             let window = Window::new(self.skeleton, &state.upto, state.before, &state.orders);
@@ -304,11 +314,8 @@ impl<'a> Decider<'a> {
             'leaders: for leader in [None, one, other] {
                 let linear = window.max_min(&order, leader, &mut self.memory);
                 if linear.broken.is_empty() {
-                    return Attempt::Found(Reordering {
-                        before: state.before,
-                        upto: state.upto,
-                        then: linear.events,
-                    });
+                    let (before, upto) = (state.before, &state.upto);
+                    return Attempt::Found(Reordering::new(before, upto, linear.events));
                 }
                 for broken in &linear.broken {
                     match self.remedy(broken, &state, pair, &order) {

@@ -32,9 +32,9 @@ const EVENTS: u64 = 8 << 20;
 const COUNTED: u64 = 4096;
 const EVENTS_TO_COUNT: u64 = 1 << 16;
 
-/// How many events that have moved are kept for witnesses, all together: half a gigabyte. A race that
+/// How many events and ends of strands are kept for witnesses, all together: half a gigabyte. A race that
 /// would need more is left undecided, as there is no room for its proof.
-const MOVED: u64 = 1 << 26;
+const KEPT: u64 = 1 << 26;
 
 /// All that may race at two places: by location, the groups that may meet.
 pub struct Places<'a> {
@@ -77,8 +77,8 @@ pub struct Hunt<'a> {
     pub options: Options,
     /// Asked before each pair.
     stop: StopToken,
-    /// How many events that have moved are kept.
-    moved: AtomicU64,
+    /// How many events and ends of strands are kept.
+    kept: AtomicU64,
 }
 
 impl<'a> Hunt<'a> {
@@ -88,7 +88,7 @@ impl<'a> Hunt<'a> {
             skeleton,
             options,
             stop,
-            moved: AtomicU64::new(0),
+            kept: AtomicU64::new(0),
         }
     }
 
@@ -224,8 +224,8 @@ impl<'a> Hunt<'a> {
     }
 
     fn has_room(&self, found: &Reordering) -> bool {
-        let moved = found.then.len() as u64;
-        moved == 0 || self.moved.fetch_add(moved, Ordering::Relaxed) + moved <= MOVED
+        let needed = (found.upto.len() + found.then.len()) as u64;
+        self.kept.fetch_add(needed, Ordering::Relaxed) + needed <= KEPT
     }
 
     fn race(&self, (pair, meeting): &Pair, count: u64) -> Race {

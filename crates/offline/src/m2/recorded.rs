@@ -10,7 +10,10 @@
 //! clocks count a strand's times; kept besides is the event that ended each of them.
 //!
 //! Guarantee: every race of SHB is a finding of M2, whatever M2's own search leaves open, gives up or keeps
-//! in order. Cost: SHB's two passes and one more, 4 bytes a write, and 4 a strand for each racing access.
+//! in order; where there is no room for all witnesses, as undecided. Cost: SHB's two passes and one more, 4 bytes a
+//! write, and 8 for each racing access and strand that comes before it.
+
+use std::cmp::Reverse;
 
 use deadheat_model::{
     EventNumber, Finding, Findings, Location, Lock, Names, Race, Strand, Witness,
@@ -23,6 +26,9 @@ use crate::threads::partial_order::PartialOrder;
 use crate::threads::shb::{self, Shb};
 use crate::threads::{At, Lowering, Publish, Slot, ThreadEngine};
 use deadheat_model::AccessKind;
+
+/// How many ends of strands are kept, of pasts and of witnesses each: half a gigabyte.
+const KEPT: usize = 1 << 25;
 
 /// Adds SHB's races to what was found, where they are not among it.
 pub fn add_recorded(
@@ -54,7 +60,7 @@ pub fn add_recorded(
         return Ok(());
     }
     found.counted &= options.all_pairs();
-    let shown = shown(survey, &new)?;
+    let (shown, left) = shown(survey, &new)?;
     let decided: FxHashSet<_> = shown.iter().map(|finding| key(&finding.race)).collect();
     found.undecided.retain(|race| !decided.contains(&key(race)));
     found
@@ -63,12 +69,17 @@ pub fn add_recorded(
     found.racy.sort_unstable();
     found.racy.dedup();
     found.races.extend(shown);
+    let undecided: FxHashSet<_> = found.undecided.iter().map(&key).collect();
+    found
+        .undecided
+        .extend(left.iter().filter(|race| !undecided.contains(&key(race))));
     found.sort();
     Ok(())
 }
 
-/// Races under SHB, with their witnesses: of a pass that was stopped, those before its end.
-fn shown(survey: &mut Survey, races: &[Race]) -> Result<Vec<Finding>, EngineError> {
+/// Races under SHB, with their witnesses: of a pass that was stopped, those before its end. And those for whose
+/// witnesses there is no room.
+fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>), EngineError> {
     let ends = races
         .iter()
         .flat_map(|race| [race.first.event, race.second.event]);
@@ -81,11 +92,18 @@ fn shown(survey: &mut Survey, races: &[Race]) -> Result<Vec<Finding>, EngineErro
     let told = races
         .iter()
         .filter(|race| race.second.event <= survey.judged);
-    let shown = told.map(|&race| Finding {
-        race,
-        witness: Some(pasts.witness(&race)),
-    });
-    Ok(shown.collect())
+    let (mut shown, mut left) = (Vec::new(), Vec::new());
+    let mut kept = 0;
+    for &race in told {
+        let has_room = kept < KEPT;
+        let witness = has_room.then(|| pasts.witness(&race)).flatten();
+        kept += witness.as_ref().map_or(0, |witness| witness.upto.len());
+        match witness {
+            Some(_) => shown.push(Finding { race, witness }),
+            None => left.push(race),
+        }
+    }
+    Ok((shown, left))
 }
 
 /// The pasts of some accesses.
@@ -95,8 +113,10 @@ struct Pasts {
     ends: Vec<Vec<u32>>,
     /// The accesses, ascending.
     wanted: Vec<EventNumber>,
-    /// Of each access that was told already, a row: how much of each strand comes before.
-    rows: Vec<u32>,
+    /// Where in `last` the past of each access begins that was told already; and the end.
+    rows: Vec<usize>,
+    /// Of each strand of which something comes before: the last of that.
+    last: Vec<(Strand, u32)>,
 }
 
 impl Pasts {
@@ -105,26 +125,25 @@ impl Pasts {
             order: Shb::new(names),
             ends: vec![Vec::new(); names.strands.len()],
             wanted,
-            rows: Vec::new(),
+            rows: vec![0],
+            last: Vec::new(),
         }
     }
 
     /// Takes down the past of an access, if it is wanted.
     fn look(&mut self, at: At) {
-        let strands = self.ends.len();
-        if self.wanted.get(self.rows.len() / strands) != Some(&at.number) {
+        let is_wanted = self.wanted.get(self.rows.len() - 1) == Some(&at.number);
+        if !is_wanted || self.last.len() >= KEPT {
             return;
         }
         let clock = self.order.clock(at.strand);
-        let last = |strand: usize| match clock.get(Strand(strand as u32)) {
-            0 => 0,
+        clock.for_each(|strand, time| {
+            let end = self.ends[strand.index()].get(time as usize - 1);
             // A time that has not ended is that of a strand that was joined: all of it comes before.
-            time => match self.ends[strand].get(time as usize - 1) {
-                Some(&end) => end,
-                None => at.number as u32 - 1,
-            },
-        };
-        self.rows.extend((0..strands).map(last));
+            let end = end.copied().unwrap_or(at.number as u32 - 1);
+            self.last.push((strand, end));
+        });
+        self.rows.push(self.last.len());
     }
 
     /// An event has been told: it may have ended a time of its strand.
@@ -142,25 +161,30 @@ impl Pasts {
         self.told(at);
     }
 
-    fn past(&self, event: EventNumber) -> &[u32] {
+    /// Nothing, if there was no room for it.
+    fn past(&self, event: EventNumber) -> Option<&[(Strand, u32)]> {
         let row = self.wanted.partition_point(|wanted| *wanted < event);
-        &self.rows[row * self.ends.len()..][..self.ends.len()]
+        let ends = self.rows.get(row..row + 2)?;
+        Some(&self.last[ends[0]..ends[1]])
     }
 
     /// All that comes before either access, as in the trace, and then both.
-    fn witness(&self, race: &Race) -> Witness {
+    fn witness(&self, race: &Race) -> Option<Witness> {
         let (one, other) = (race.first, race.second);
-        let pasts = self.past(one.event).iter().zip(self.past(other.event));
-        let upto = pasts.map(|(a, b)| EventNumber::from(*a.max(b)));
-        let mut upto: Vec<EventNumber> = upto.collect();
-        for access in [one, other] {
-            upto[access.strand.index()] = access.event - 1;
-        }
-        Witness {
-            before: upto.iter().copied().max().unwrap_or(0) + 1,
+        let pasts = self.past(one.event)?.iter().chain(self.past(other.event)?);
+        let races = |strand| strand == one.strand || strand == other.strand;
+        let pasts = pasts.filter(|(strand, _)| !races(*strand));
+        let pasts = pasts.map(|&(strand, end)| (strand, EventNumber::from(end)));
+        let racing = [one, other].map(|access| (access.strand, access.event - 1));
+        let mut upto: Vec<(Strand, EventNumber)> = pasts.chain(racing).collect();
+        // Of two ends of one strand, the later.
+        upto.sort_unstable_by_key(|&(strand, end)| (strand, Reverse(end)));
+        upto.dedup_by_key(|(strand, _)| *strand);
+        Some(Witness {
+            before: upto.iter().map(|(_, end)| *end).max().unwrap_or(0) + 1,
             upto,
             then: vec![one.event, other.event],
-        }
+        })
     }
 }
 

@@ -13,8 +13,9 @@ use deadheat_model::{Execution, Race, StopReason};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::analyze::{MAX_SPELT_TOGETHER, PairReport, WitnessReport, pair};
+use crate::analyze::{MAX_SPELT_TOGETHER, WitnessReport};
 use crate::filter::{Filter, LeftOut};
+use crate::pair::{PairReport, Wording};
 use crate::sources::Sources;
 use crate::spelling::Spelling;
 use crate::style::{counted, grouped};
@@ -116,6 +117,7 @@ impl ExplainReport {
         spelling: Option<&Arc<Spelling>>,
     ) -> ExplainReport {
         let names = &execution.names;
+        let mut wording = Wording::new(names, sources);
         let mut races: Vec<ExplainedReport> = Vec::new();
         let mut partitions = Vec::new();
         // A reordering that was checked settles what dependences leave open.
@@ -158,7 +160,7 @@ impl ExplainReport {
             chain.reverse();
             races.push(ExplainedReport {
                 id,
-                pair: pair(&accesses, names, sources),
+                pair: wording.pair(&accesses),
                 status: match race.status {
                     _ if witness.is_some() => "predicted",
                     Status::Actual => "actual",
@@ -189,7 +191,7 @@ impl ExplainReport {
             });
             races.push(ExplainedReport {
                 id,
-                pair: pair(&race, names, sources),
+                pair: wording.pair(&race),
                 status: "predicted",
                 partition: id,
                 is_first,
@@ -206,7 +208,7 @@ impl ExplainReport {
             });
         }
         let general_races = general.races.iter().map(|general| GeneralReport {
-            pair: pair(&general.race, names, sources),
+            pair: wording.pair(&general.race),
             certain: general.certainty == Certainty::Certain,
         });
         let mut report = ExplainReport {

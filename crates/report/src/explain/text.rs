@@ -1,8 +1,8 @@
 //! An explanation as people read it: what to fix first and why, and the rest in short.
 
-use crate::analyze::PairReport;
 use crate::analyze_text::{MAX_NAME, ends, shown};
 use crate::entries::pair_sentence;
+use crate::pair::PairReport;
 use crate::sources::Sources;
 use crate::style::{BOLD, PLAIN, RED, YELLOW, counted, cut, identity};
 

@@ -150,7 +150,9 @@ impl<'a> Vindicator<'a> {
                 let then = row.chain([first, second]);
                 return Some(Witness {
                     before: start as EventNumber + 1,
-                    upto: vec![start as EventNumber; self.strands],
+                    upto: (0..self.strands as u32)
+                        .map(|strand| (Strand(strand), start as EventNumber))
+                        .collect(),
                     then: then.map(|event| event as EventNumber + 1).collect(),
                 });
             }
