@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use deadheat::report::{AnalyzeReport, Comparison};
+use deadheat::report::Filter;
 use deadheat::{
-    Analysis, AnalyzeError, AnalyzeOptions, Budget, ENGINES, EngineChoice, Listing, engine_help,
+    Analysis, AnalyzeOptions, Budget, EngineChoice, Listing, complaint, engine_help, named,
 };
 
-use crate::files::{is_recording, of, of_event, of_trace, open_trace};
-use crate::interrupt::SearchLimits;
-use crate::output::{Delivery, complain_of, warn_of, warn_of_newer};
+use crate::output::complain_of;
 use crate::outputs::Outputs;
-use crate::progress::Progress;
+use crate::search::{REPAIR, Search, open_trace, warn_of_loss, watched};
 use crate::status::{FailOn, Status};
 
 /// Find the races of a recorded run, and predict those of others
@@ -65,16 +63,11 @@ pub struct Arguments {
     )]
     fail_on: Vec<FailOn>,
 
-    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
-    /// was joined), and say which
-    #[arg(long)]
+    #[arg(long, help = REPAIR)]
     repair: bool,
 
     #[command(flatten)]
-    limits: SearchLimits,
-
-    #[command(flatten)]
-    delivery: Delivery,
+    search: Search,
 
     #[command(flatten)]
     outputs: Outputs,
@@ -100,105 +93,52 @@ enum Pairs {
     All,
 }
 
-/// What of the options has no effect.
-fn contradiction(arguments: &Arguments) -> Option<&'static str> {
-    let searches = match &arguments.engines {
-        Some(EngineChoice::These(engines)) => engines.iter().any(|engine| engine.name == "m2"),
-        Some(EngineChoice::All) | None => true,
-    };
-    (arguments.complete && !searches).then_some("--complete goes with --engine m2")
-}
-
 /// Asks the engines about each trace; gives the worst status.
-pub fn run(arguments: &Arguments, quiet: bool) -> Status {
-    if let Some(contradiction) = contradiction(arguments) {
-        complain_of(contradiction);
-        return Status::Bad;
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
+    let engines = arguments.engines.as_ref();
+    let may_be_m2 = engines.is_none_or(|engines| engines.may_be("m2"));
+    if arguments.complete && !may_be_m2 {
+        return Err("--complete goes with --engine m2".to_string());
     }
-    let filter = match arguments.outputs.filter() {
-        Ok(filter) => filter,
-        Err(failure) => {
-            complain_of(failure);
-            return Status::Bad;
-        }
+    let filter = arguments.outputs.filter()?;
+    let analyze = |path: &PathBuf| {
+        let analysis = analyze(arguments, path, &filter, quiet);
+        analysis.map_err(complain_of).ok()
     };
-    let mut status = Status::Clean;
-    let mut analyses: Vec<(&PathBuf, Analysis)> = Vec::new();
-    for path in &arguments.traces {
-        match analyze(arguments, path, quiet) {
-            Ok(mut analysis) => {
-                let reports = analysis.reports.iter_mut();
-                reports.for_each(|report| report.filter(&filter));
-                status = status.max(verdict(arguments, &analysis));
-                analyses.push((path, analysis));
-            }
-            Err(failure) => {
-                complain_of(failure);
-                status = Status::Bad;
-            }
-        }
-    }
-    let text = || {
-        let texts = analyses.iter();
-        texts
-            .map(|(path, analysis)| text(analysis, path, arguments))
-            .collect()
-    };
-    let reports = analyses.iter().flat_map(|(_, analysis)| &analysis.reports);
-    let reports: Vec<&AnalyzeReport> = reports.collect();
-    let delivery = &arguments.delivery;
-    let delivered = delivery.deliver(quiet, "analyze", &reports, text);
-    let recordings = analyses.iter().filter(|(path, _)| is_recording(path));
-    recordings.for_each(|(path, analysis)| warn_of_newer(&analysis.sources, path));
-    let chapters = |illustrated| {
-        let analyses = analyses.iter();
-        let chapters = analyses.map(|(path, analysis)| match illustrated {
-            true => analysis.illustrated(&path.display().to_string()),
-            false => analysis.chapter(&path.display().to_string()),
-        });
-        chapters.collect()
-    };
-    status.unless(arguments.outputs.write(chapters) && delivered)
+    let analyses: Vec<Analysis> = arguments.traces.iter().filter_map(analyze).collect();
+    let (outputs, search) = (&arguments.outputs, &arguments.search);
+    let delivered = outputs.deliver(search, quiet, "analyze", &analyses, arguments.max_shown);
+    let verdicts = analyses.iter().map(|analysis| verdict(arguments, analysis));
+    let verdict = verdicts.max().unwrap_or(Status::Clean);
+    let all = analyses.len() == arguments.traces.len();
+    Ok(verdict.unless(delivered && all))
 }
 
-/// What a trace's analysis does to the status. A suspicion is no race.
+/// What a trace's analysis does to the status.
 fn verdict(arguments: &Arguments, analysis: &Analysis) -> Status {
-    let fails = |report: &AnalyzeReport| {
-        let races = !report.races.is_empty() && (report.is_race() || analysis.reports.len() == 1);
-        arguments.fail_on.iter().any(|what| match what {
-            FailOn::Race => races,
-            FailOn::Incomplete => report.is_race() && !report.complete,
-            FailOn::Deadlock | FailOn::Error => false,
-        })
-    };
-    let asked_by_name = matches!(arguments.engines, Some(EngineChoice::These(_)));
-    let failed = analysis.reports.is_empty() || asked_by_name && !analysis.failures.is_empty();
-    Status::found(analysis.reports.iter().any(fails)).unless(!failed)
+    let found = arguments.fail_on.iter().any(|what| match what {
+        FailOn::Race => analysis.has_race(),
+        FailOn::Incomplete => analysis.is_incomplete(),
+        FailOn::Deadlock | FailOn::Error => false,
+    });
+    Status::found(found).unless(!analysis.reports.is_empty() && analysis.failures.is_empty())
 }
 
-fn text(analysis: &Analysis, path: &Path, arguments: &Arguments) -> String {
-    let path = path.display().to_string();
-    match &analysis.reports[..] {
-        [] => String::new(),
-        [report] => report.text(&path, &analysis.sources, arguments.max_shown),
-        reports => Comparison::new(reports).text(&path),
-    }
-}
-
-fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, String> {
+fn analyze(
+    arguments: &Arguments,
+    path: &Path,
+    filter: &Filter,
+    quiet: bool,
+) -> Result<Analysis, String> {
     let source = open_trace(path, quiet)?;
-    let stop = arguments.limits.token();
+    let stop = arguments.search.token();
     let budget = Budget {
         events: u64::MAX,
         stop: stop.or_after(arguments.budget_time),
         bytes: arguments.budget_memory,
     };
     let options = AnalyzeOptions {
-        engines: match &arguments.engines {
-            None => Vec::new(),
-            Some(EngineChoice::All) => ENGINES.to_vec(),
-            Some(EngineChoice::These(engines)) => engines.clone(),
-        },
+        engines: arguments.engines.clone().unwrap_or_default(),
         listing: match arguments.pairs {
             Pairs::First => Listing::Places,
             Pairs::All => Listing::Pairs,
@@ -207,21 +147,12 @@ fn analyze(arguments: &Arguments, path: &Path, quiet: bool) -> Result<Analysis, 
         stop,
         repair: arguments.repair,
     };
-    let progress = Progress::new();
-    let analysis = deadheat::analyze(&source, &options, &|step| progress.show(step));
-    drop(progress);
-    let analysis = analysis.map_err(|error| match &error {
-        AnalyzeError::Trace(error) => of_trace(path, error),
-        _ => of_event(path, &source, error.event(), error),
-    })?;
-    if let Some(repair) = analysis.repair.as_ref().filter(|_| !quiet) {
-        warn_of(of(path, repair));
-    }
-    // Of all engines, those that can order what the trace uses are meant.
-    if !matches!(arguments.engines, Some(EngineChoice::All)) {
-        let failures = analysis.failures.iter();
-        failures.for_each(|failure| complain_of(of(path, failure)));
-    }
+    let analysis = watched(|watch| deadheat::analyze(&source, &options, watch));
+    let mut analysis = analysis.map_err(|error| complaint(&source, &error))?;
+    warn_of_loss(path, analysis.repair.as_ref().filter(|_| !quiet));
+    let failures = analysis.failures.iter();
+    failures.for_each(|failure| complain_of(named(path, failure)));
     analysis.refused.iter().for_each(complain_of);
+    analysis.filter(filter);
     Ok(analysis)
 }

@@ -4,24 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::lang::Schedule;
-use deadheat::lang::syntax::MAX_SOURCE_BYTES;
-use deadheat::model::StopToken;
-use deadheat::report::{CheckReport, ExplainReport};
 use deadheat::{
-    CheckError, CheckOptions, Checked, Explained, PictureFormat, ScheduleChoice, check,
-    engine_help, engine_named, trace,
+    Check, CheckError, CheckOptions, Engine, PictureFormat, ScheduleChoice, check_file,
+    engine_help, engine_named, named, trace,
 };
-use serde::Serialize;
 
-use crate::explain::DEFAULT_SHOWN;
-use crate::files::{of, read, write};
-use crate::interrupt::SearchLimits;
-use crate::memory;
-use crate::mistaken::{Nature, hint};
-use crate::output::{Delivery, complain, complain_of};
+use crate::output::{complain, complain_of, written};
 use crate::outputs::Outputs;
-use crate::progress::Progress;
+use crate::search::{Search, watched};
 use crate::status::{FailOn, Status};
 
 /// Check .tp programs for races
@@ -38,8 +28,8 @@ pub struct Arguments {
     files: Vec<PathBuf>,
 
     /// What judges the run; the first engine that fits unless given
-    #[arg(long, value_name = "NAME", value_parser = engine_name)]
-    engine: Option<&'static str>,
+    #[arg(long, value_name = "NAME", value_parser = engine_named)]
+    engine: Option<&'static Engine>,
 
     /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
     #[arg(long, value_name = "HOW", default_value = "depth-first")]
@@ -81,7 +71,7 @@ pub struct Arguments {
     save_schedule: Option<PathBuf>,
 
     /// Draw the computation graph under the same schedule, its races marked, to FILE: .svg or .dot
-    #[arg(long, value_name = "FILE", value_parser = picture)]
+    #[arg(long, value_name = "FILE", value_parser = PictureFormat::file)]
     graph: Option<PathBuf>,
 
     /// What makes the exit status 1
@@ -98,10 +88,7 @@ pub struct Arguments {
     max_shown: usize,
 
     #[command(flatten)]
-    limits: SearchLimits,
-
-    #[command(flatten)]
-    delivery: Delivery,
+    search: Search,
 
     #[command(flatten)]
     outputs: Outputs,
@@ -123,22 +110,13 @@ fn help() -> String {
     )
 }
 
-/// How many bytes of a schedule are read.
-const MAX_SCHEDULE_BYTES: usize = 256 << 20;
-
-/// The name of a picture, which says what it is.
-fn picture(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    PictureFormat::of_name(&path).map(|_| path)
-}
-
-fn engine_name(name: &str) -> Result<&'static str, String> {
-    engine_named(name).map(|engine| engine.name)
-}
-
 /// What of the options cannot go together.
 fn contradiction(arguments: &Arguments) -> Option<String> {
-    if arguments.all_orders && arguments.engine.is_some_and(|engine| engine != "zipper") {
+    if arguments.all_orders
+        && arguments
+            .engine
+            .is_some_and(|engine| engine.name != "zipper")
+    {
         return Some("--all-orders goes with --engine zipper".to_string());
     }
     let of_one = [
@@ -154,164 +132,85 @@ fn contradiction(arguments: &Arguments) -> Option<String> {
 }
 
 /// Checks each program; gives the worst status.
-pub fn run(arguments: &Arguments, quiet: bool) -> Status {
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     if let Some(contradiction) = contradiction(arguments) {
-        complain_of(contradiction);
-        return Status::Bad;
+        return Err(contradiction);
     }
-    let filter = match arguments.outputs.filter() {
-        Ok(filter) => filter,
-        Err(failure) => {
-            complain_of(failure);
-            return Status::Bad;
-        }
-    };
-    let mut status = Status::Clean;
-    let mut all: Vec<(Checked, Option<Explained>)> = Vec::new();
-    for path in &arguments.files {
-        let stop = stop_token(arguments);
-        match checked(arguments, path, stop) {
-            Ok(mut checked) => {
-                checked.report.filter(&filter);
-                status = status.max(verdict(arguments, &checked.report));
-                let explained = arguments.explain.then(|| {
-                    let progress = Progress::new();
-                    checked.explain(stop, &|step| progress.show(step))
-                });
-                let explained = explained.transpose().map_err(|error| of(path, error));
-                status = status.unless(explained.is_ok());
-                let mut explained = explained.map_err(complain_of).ok().flatten();
-                let reports = explained.iter_mut();
-                reports.for_each(|explained| explained.report.filter(&filter));
-                all.push((checked, explained));
-            }
-            Err(failure) => {
-                complain(&failure);
-                status = Status::Bad;
-            }
-        }
-    }
-    let reports = all.iter().map(|(checked, explained)| WithExplanation {
-        report: &checked.report,
-        explanation: explained.as_ref().map(|explained| &explained.report),
-    });
-    let reports: Vec<WithExplanation> = reports.collect();
-    let text = || all.iter().map(|one| text(one, arguments)).collect();
-    let delivery = &arguments.delivery;
-    let delivered = delivery.deliver(quiet, "check", &reports, text);
-    let chapters = |illustrated| {
-        let all = all.iter();
-        all.map(|(checked, _)| match illustrated {
-            true => checked.illustrated(),
-            false => checked.chapter(),
-        })
-        .collect()
-    };
-    let written = arguments.outputs.write(chapters);
-    let mut beside = all.iter();
-    let beside = beside.all(|(checked, _)| side_outputs(arguments, checked));
-    status.unless(delivered && written && beside)
+    let filter = arguments.outputs.filter()?;
+    let files = arguments.files.iter();
+    let mut all: Vec<Check> = files.filter_map(|path| check(arguments, path)).collect();
+    all.iter_mut()
+        .for_each(|checked| checked.report.filter(&filter));
+    let (outputs, search) = (&arguments.outputs, &arguments.search);
+    let delivered = outputs.deliver(search, quiet, "check", &all, arguments.max_shown);
+    let beside = all.iter().all(|checked| side_outputs(arguments, checked));
+    let verdict = all.iter().map(|checked| verdict(arguments, checked)).max();
+    let complete = all.len() == arguments.files.len();
+    Ok(verdict
+        .unwrap_or(Status::Clean)
+        .unless(delivered && beside && complete))
 }
 
 /// How long --all-orders searches unless told otherwise.
 const ALL_ORDERS: Duration = Duration::from_secs(60);
 
-/// When the work on one program ends.
-fn stop_token(arguments: &Arguments) -> StopToken {
-    let token = arguments.limits.token();
-    match (arguments.all_orders, arguments.limits.timeout) {
-        (true, None) => token.or_after(ALL_ORDERS),
-        _ => token,
+/// Checks a program, or says why that cannot be done.
+fn check(arguments: &Arguments, path: &Path) -> Option<Check> {
+    let mut stop = arguments.search.token();
+    if arguments.all_orders && arguments.search.timeout.is_none() {
+        stop = stop.or_after(ALL_ORDERS);
     }
-}
-
-/// A report, and with --explain an explanation.
-#[derive(Serialize)]
-struct WithExplanation<'r> {
-    #[serde(flatten)]
-    report: &'r CheckReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<&'r ExplainReport>,
-}
-
-fn text((checked, explained): &(Checked, Option<Explained>), arguments: &Arguments) -> String {
-    let explanation = explained.as_ref().map(|explained| {
-        let (report, sources) = (&explained.report, &explained.sources);
-        let text = report.text(&checked.report.program, sources, DEFAULT_SHOWN);
-        format!("\n{text}")
+    let options = CheckOptions {
+        engine: arguments.engine,
+        max_steps: arguments.max_steps,
+        explore: arguments.explore.then_some(arguments.max_states),
+        all_orders: arguments.all_orders.then_some(arguments.max_orders),
+        explain: arguments.explain,
+        stop,
+        ..CheckOptions::default()
+    };
+    let checked = watched(|watch| check_file(path, &arguments.schedule, options, watch));
+    let checked = checked.map_err(|error| match error {
+        CheckError::NotAProgram(shown) => complain(&shown),
+        error => complain_of(error),
     });
-    checked.text(arguments.max_shown) + &explanation.unwrap_or_default()
+    let checked = checked.ok()?;
+    if let Some(error) = &checked.unexplained {
+        complain_of(named(path, error));
+    }
+    Some(checked)
 }
 
 /// What a program's report does to the status.
-fn verdict(arguments: &Arguments, report: &CheckReport) -> Status {
-    Status::found(arguments.fail_on.iter().any(|what| match what {
+fn verdict(arguments: &Arguments, checked: &Check) -> Status {
+    let report = &checked.report;
+    let found = arguments.fail_on.iter().any(|what| match what {
         FailOn::Race => report.has_race(),
         FailOn::Deadlock => report.has_deadlock(),
         FailOn::Error => report.has_error(),
         FailOn::Incomplete => report.is_incomplete(),
-    }))
-}
-
-fn checked(arguments: &Arguments, path: &Path, stop: StopToken) -> Result<Checked, String> {
-    let complaint = |error: String| format!("\x1b[1;31merror\x1b[0m: {error}\n");
-    let not_tp = || hint(path, Nature::Tp).map(complaint);
-    let source = read(path, MAX_SOURCE_BYTES);
-    let source = source.map_err(|error| not_tp().unwrap_or_else(|| complaint(error)))?;
-    let (schedule, schedule_path) = match &arguments.schedule {
-        ScheduleChoice::DepthFirst => (Schedule::DepthFirst, path),
-        ScheduleChoice::Random(seed) => (Schedule::Random(*seed), path),
-        ScheduleChoice::Trace(file) => {
-            let text = read(file, MAX_SCHEDULE_BYTES).map_err(complaint)?;
-            let recorded = text.parse();
-            let recorded = recorded.map_err(|error: deadheat::lang::NotASchedule| {
-                complaint(format!("`{}`, {error}", file.display()))
-            })?;
-            (Schedule::Recorded(recorded), file.as_path())
-        }
-    };
-    let options = CheckOptions {
-        engine: arguments.engine,
-        schedule,
-        max_steps: arguments.max_steps,
-        explore: arguments.explore.then_some(arguments.max_states),
-        all_orders: arguments.all_orders.then_some(arguments.max_orders),
-        stop_run: stop.or_full(&memory::FULL_OF_RUN),
-        stop,
-    };
-    let progress = Progress::new();
-    let name = path.display().to_string();
-    let checked = check(&name, &source, &options, &|step| progress.show(step));
-    checked.map_err(|error| match &error {
-        CheckError::NotAProgram(shown) => not_tp().unwrap_or_else(|| shown.clone()),
-        CheckError::CannotFollow(error) => complaint(format!(
-            "`{}` cannot be followed: {error}",
-            schedule_path.display()
-        )),
-        CheckError::CannotOrder { .. } => complaint(format!("`{name}`, {error}")),
-        CheckError::Engine(error) => complaint(of(path, error)),
-    })
+    });
+    Status::found(found).unless(checked.unexplained.is_none())
 }
 
 /// Writes what else was asked for. That it fails does not take the verdict with it.
-fn side_outputs(arguments: &Arguments, checked: &Checked) -> bool {
+fn side_outputs(arguments: &Arguments, checked: &Check) -> bool {
+    let write = |path: &Path, text: String| written(path, |file| file.write_all(text.as_bytes()));
     let schedule = arguments.save_schedule.as_ref();
-    let schedule = schedule.map(|path| write(path, &checked.schedule()));
-    let record = arguments.record.as_ref().map(|path| {
+    let schedule = schedule.is_none_or(|path| write(path, checked.schedule()));
+    let record = arguments.record.as_ref().is_none_or(|path| {
         let saved = trace::save(path, checked.execution());
-        saved.map_err(|error| error.to_string())
+        saved.map_err(complain_of).is_ok()
     });
-    let graph = arguments.graph.as_ref().map(|path| {
-        let cannot = |error| format!("`{}` cannot be drawn: {error}", path.display());
-        let drawn = checked.draw(path).map_err(cannot)?;
-        write(path, &drawn)
+    let graph = arguments.graph.as_ref().is_none_or(|path| {
+        let cannot = |error| {
+            complain_of(format_args!(
+                "`{}` cannot be drawn: {error}",
+                path.display()
+            ))
+        };
+        let drawn = checked.draw(path).map_err(cannot);
+        drawn.is_ok_and(|picture| write(path, picture))
     });
-    let mut delivered = true;
-    for result in [schedule, record, graph].into_iter().flatten() {
-        if let Err(error) = result {
-            complain_of(error);
-            delivered = false;
-        }
-    }
-    delivered
+    schedule && record && graph
 }

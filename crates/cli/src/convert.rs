@@ -3,14 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::Reading;
-use deadheat::model::StopToken;
-use deadheat::trace::text::TextFormat;
-use deadheat::trace::{self, Format, TraceError};
+use deadheat::{ConvertOptions, complaint};
 
-use crate::files::{of, of_trace, open_trace};
-use crate::output::warn_of;
-use crate::progress::Progress;
+use crate::search::{REPAIR, open_trace, warn_of_loss, watched};
 use crate::status::Status;
 
 /// Write a trace in another format
@@ -35,9 +30,7 @@ pub struct Arguments {
     #[arg(long)]
     rapid: bool,
 
-    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
-    /// was joined), and say which
-    #[arg(long, conflicts_with = "rapid")]
+    #[arg(long, conflicts_with = "rapid", help = REPAIR)]
     repair: bool,
 }
 
@@ -50,39 +43,15 @@ Examples:
 
 /// Converts.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
-    // Told before a large input is opened.
-    match Format::of_name(&arguments.output) {
-        None => {
-            let path = arguments.output.clone();
-            return Err(TraceError::UnknownFormat { path }.to_string());
-        }
-        Some(Format::Text(TextFormat::Std | TextFormat::Csv)) => {}
-        Some(_) if arguments.rapid => {
-            let path = arguments.output.display();
-            return Err(format!(
-                "--rapid writes .std and .csv files, and `{path}` is neither"
-            ));
-        }
-        Some(_) => {}
-    }
-    let source = open_trace(&arguments.input, quiet)?;
-    let progress = Progress::new();
-    let show = |done| progress.show(deadheat::Step::Reading(done));
-    if arguments.repair {
-        let never = StopToken::default();
-        let reading = deadheat::read(&source, true, never, &|step| progress.show(step));
-        let reading = reading.map_err(|error| of_trace(&arguments.input, &error))?;
-        let Reading { execution, repair } = reading.map_err(|why| why.to_string())?;
-        trace::save(&arguments.output, &execution).map_err(|error| error.to_string())?;
-        if let Some(repair) = repair.filter(|_| !quiet) {
-            warn_of(of(&arguments.input, repair));
-        }
-        return Ok(Status::Clean);
-    }
-    let converted = match arguments.rapid {
-        true => trace::convert_for_rapid(&source, &arguments.output, show),
-        false => trace::convert(&source, &arguments.output, show),
+    let options = ConvertOptions {
+        rapid: arguments.rapid,
+        repair: arguments.repair,
     };
-    converted.map_err(|error| of_trace(&arguments.input, &error))?;
+    // Told before a large input is opened.
+    options.check(&arguments.output)?;
+    let source = open_trace(&arguments.input, quiet)?;
+    let converted = watched(|watch| deadheat::convert(&source, &arguments.output, &options, watch));
+    let repair = converted.map_err(|error| complaint(&source, &error))?;
+    warn_of_loss(&arguments.input, repair.filter(|_| !quiet));
     Ok(Status::Clean)
 }

@@ -1,25 +1,22 @@
 //! The `deadheat` command: arguments in, library calls, exit status out.
 
 mod analyze;
-mod cargo;
-mod cc;
 mod check;
+mod compilers;
 mod convert;
 mod explain;
-mod files;
-mod interrupt;
 mod manual;
-mod memory;
-mod mistaken;
 mod output;
 mod outputs;
-mod progress;
+mod program;
 mod record;
 mod run;
+mod search;
 mod stats;
 mod status;
 mod verify;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -48,10 +45,10 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[command(name = "cc")]
-    Cc(cc::Arguments),
+    Cc(compilers::Compiler),
     #[command(name = "c++")]
-    Cxx(cc::Arguments),
-    Cargo(cargo::Arguments),
+    Cxx(compilers::Compiler),
+    Cargo(compilers::Cargo),
     Run(run::Arguments),
     Record(record::Arguments),
     Check(check::Arguments),
@@ -75,51 +72,40 @@ To begin with:
 `deadheat help COMMAND` tells more.";
 
 fn main() -> ExitCode {
-    if let Some(status) = cc::run() {
-        return status;
+    // Every argument of a compiler belongs to it, `--version` and `--help` too.
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(error) = deadheat::native::compile_if_called(&words) {
+        output::complain_of(error);
+        return ExitCode::FAILURE;
     }
-    memory::no_crash_without_memory();
+    deadheat::no_crash_without_memory();
     let arguments = Arguments::parse();
     arguments.color.apply();
-    output::fit_terminal();
     if arguments.ids {
         deadheat::report::show_identities();
     }
     let quiet = arguments.quiet;
-    let status = match arguments.command {
+    let result = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, quiet),
         Command::Explain(explain) => explain::run(&explain, quiet),
-        Command::Verify(verify) => or_bad(verify::run(&verify, quiet)),
-        Command::Convert(convert) => or_bad(convert::run(&convert, quiet)),
+        Command::Verify(verify) => verify::run(&verify, quiet),
+        Command::Convert(convert) => convert::run(&convert, quiet),
         Command::Stats(stats) => stats::run(&stats, quiet),
-        Command::Completions(completions) => or_bad(manual::completions(&completions)),
-        Command::Man(man) => or_bad(manual::man(&man)),
-        Command::Cargo(cargo) => match cargo::run(&cargo) {
-            Ok(status) => return ExitCode::from(status),
-            Err(failure) => or_bad(Err(failure)),
-        },
-        Command::Run(run) => match run::run(&run, quiet) {
-            Ok(status) => return ExitCode::from(status),
-            Err(failure) => or_bad(Err(failure)),
-        },
-        Command::Record(record) => match record::run(&record, quiet) {
-            Ok(status) => return ExitCode::from(status),
-            Err(failure) => or_bad(Err(failure)),
-        },
+        Command::Completions(completions) => manual::completions(&completions),
+        Command::Man(man) => manual::man(&man),
+        Command::Cargo(cargo) => compilers::run_cargo(&cargo),
+        Command::Run(run) => run::run(&run, quiet),
+        Command::Record(record) => record::run(&record, quiet),
         Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
     };
-    match interrupt::signal() {
+    let status = result.unwrap_or_else(|failure| {
+        output::complain_of(failure);
+        Status::Bad
+    });
+    match deadheat::interrupted() {
         // A search that was interrupted has not shown that there is nothing.
         Some(signal) if status == Status::Clean => ExitCode::from(128 + signal),
         _ => status.into(),
     }
-}
-
-/// The status, or a complaint.
-fn or_bad(result: Result<Status, String>) -> Status {
-    result.unwrap_or_else(|failure| {
-        output::complain_of(failure);
-        Status::Bad
-    })
 }

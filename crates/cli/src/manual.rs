@@ -1,11 +1,12 @@
 //! `deadheat completions` and `deadheat man`: what shells and `man` know of the command, from its own arguments.
 
-use std::io::{Write, stdout};
+use std::io::stdout;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
+use crate::output::print_with;
 use crate::status::Status;
 
 /// Print completions for a shell
@@ -41,13 +42,7 @@ pub fn completions(arguments: &Completions) -> Result<Status, String> {
     let mut script = Vec::new();
     let mut command = crate::Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "deadheat", &mut script);
-    match stdout().write_all(&script) {
-        // A reader that has gone away wants no more.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to standard output: {error}"))
-        }
-        _ => Ok(Status::Clean),
-    }
+    Ok(Status::Clean.unless(print_with(stdout(), |to| to.write_all(&script))))
 }
 
 /// Writes man pages.

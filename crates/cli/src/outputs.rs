@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::MAX_REPORT_BYTES;
-use deadheat::native::Suppressions;
-use deadheat::report::{Baseline, Chapter, Filter, page, sarif};
+use deadheat::Verdict;
+use deadheat::report::{Chapter, Filter, page, sarif};
 
-use crate::files::{of, read, write_with};
-use crate::output::complain_of;
+use crate::output::{warn_of, written};
+use crate::search::Search;
 
 /// Where findings go besides the terminal, and which of them count.
 #[derive(Args)]
@@ -29,50 +28,42 @@ pub struct Outputs {
 
     /// Leave out races that FILE names; ThreadSanitizer's format works, too
     #[arg(long, value_name = "FILE")]
-    pub suppress: Vec<PathBuf>,
+    suppress: Vec<PathBuf>,
 }
 
 impl Outputs {
     /// Which findings are left out.
     pub fn filter(&self) -> Result<Filter, String> {
-        let mut filter = self.baseline()?;
-        if !self.suppress.is_empty() {
-            let rules = filter.suppressions.insert(Suppressions::default());
-            for file in &self.suppress {
-                rules.read(file).map_err(|error| error.to_string())?;
-            }
-        }
-        Ok(filter)
+        deadheat::read_filter(self.baseline.as_deref(), &self.suppress)
     }
 
-    /// Which findings are left out, suppressions aside.
-    pub fn baseline(&self) -> Result<Filter, String> {
-        let baseline = self.baseline.as_ref().map(|path| {
-            let text = read(path, MAX_REPORT_BYTES)?;
-            Baseline::read(&text).map_err(|error| of(path, error))
-        });
-        Ok(Filter {
-            baseline: baseline.transpose()?,
-            suppressions: None,
-        })
-    }
-
-    /// Writes what was asked for, the page last; says whether that worked. `chapters` are asked for again with what only a
-    /// page shows.
+    /// Delivers verdicts in every form that was asked for; says whether that worked.
     #[must_use]
-    pub fn write<'c>(&self, chapters: impl Fn(bool) -> Vec<Chapter<'c>>) -> bool {
-        let sarif = self.sarif.as_ref().map(|path| {
-            let log = sarif(&chapters(false));
-            write_with(path, |file| {
-                serde_json::to_writer_pretty(&mut *file, &log)?;
-                file.write_all(b"\n")
-            })
+    pub fn deliver(
+        &self,
+        search: &Search,
+        quiet: bool,
+        command: &str,
+        verdicts: &[impl Verdict],
+        most: usize,
+    ) -> bool {
+        let text = || verdicts.iter().map(|verdict| verdict.text(most)).collect();
+        let reports = verdicts.iter().flat_map(Verdict::reports);
+        search.deliver(quiet, command, reports, text) & self.write(verdicts)
+    }
+
+    /// Writes what was asked for besides, the page last; says whether that worked.
+    pub fn write(&self, verdicts: &[impl Verdict]) -> bool {
+        let warnings = verdicts.iter().filter_map(Verdict::warning);
+        warnings.for_each(warn_of);
+        let sarif_written = self.sarif.as_ref().is_none_or(|path| {
+            let chapters: Vec<Chapter> = verdicts.iter().map(Verdict::chapter).collect();
+            written(path, |file| sarif(&chapters, file))
         });
-        let sarif = sarif.transpose().map_err(complain_of).is_ok();
-        let html = self.html.as_ref().map(|path| {
-            let chapters = chapters(true);
-            write_with(path, |file| page(&chapters, file))
+        let page_written = self.html.as_ref().is_none_or(|path| {
+            let chapters: Vec<Chapter> = verdicts.iter().map(Verdict::illustrated).collect();
+            written(path, |file| page(&chapters, file))
         });
-        html.transpose().map_err(complain_of).is_ok() && sarif
+        sarif_written && page_written
     }
 }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadheat::complaint;
 use deadheat::report::StatsReport;
 
-use crate::files::{of_trace, open_trace};
-use crate::interrupt::SearchLimits;
-use crate::output::{Delivery, complain_of};
-use crate::progress::Progress;
+use crate::output::complain_of;
+use crate::search::{Search, open_trace, watched};
 use crate::status::Status;
 
 /// Tell what is in a trace
@@ -23,10 +22,7 @@ pub struct Arguments {
     traces: Vec<PathBuf>,
 
     #[command(flatten)]
-    limits: SearchLimits,
-
-    #[command(flatten)]
-    delivery: Delivery,
+    search: Search,
 }
 
 const EXAMPLES: &str = "\
@@ -35,31 +31,20 @@ Examples:
   deadheat stats --json run.std";
 
 /// Counts what is in each trace.
-pub fn run(arguments: &Arguments, quiet: bool) -> Status {
-    let mut status = Status::Clean;
-    let mut reports = Vec::new();
-    for path in &arguments.traces {
-        match stats(arguments, path, quiet) {
-            Ok(report) => reports.push(report),
-            Err(failure) => {
-                complain_of(failure);
-                status = Status::Bad;
-            }
-        }
-    }
+pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
+    let stats = |path: &PathBuf| stats(arguments, path, quiet).map_err(complain_of).ok();
+    let reports: Vec<StatsReport> = arguments.traces.iter().filter_map(stats).collect();
     let text = || {
         let texts: Vec<String> = reports.iter().map(StatsReport::text).collect();
         texts.join("\n")
     };
-    status.unless(arguments.delivery.deliver(quiet, "stats", &reports, text))
+    let delivered = arguments.search.deliver(quiet, "stats", &reports, text);
+    Ok(Status::Clean.unless(delivered && reports.len() == arguments.traces.len()))
 }
 
 fn stats(arguments: &Arguments, path: &Path, quiet: bool) -> Result<StatsReport, String> {
     let source = open_trace(path, quiet)?;
-    let progress = Progress::new();
-    let name = path.display().to_string();
-    let report = deadheat::stats(&name, &source, arguments.limits.token(), &|step| {
-        progress.show(step);
-    });
-    report.map_err(|error| of_trace(path, &error))
+    let stop = arguments.search.token();
+    let report = watched(|watch| deadheat::stats(&source, stop, watch));
+    report.map_err(|error| complaint(&source, &error))
 }

@@ -1,19 +1,20 @@
-//! The exit status: 0 nothing found, 1 something can go wrong, 2 bad input.
+//! The exit status: 0 nothing found, 1 something can go wrong, 2 bad input, or a program's own.
 
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 
 /// The exit status, the worst last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Nothing was found.
-    #[default]
-    Clean = 0,
+    Clean,
     /// Something can go wrong.
-    Found = 1,
+    Found,
     /// Bad input, or the result could not be delivered.
-    Bad = 2,
+    Bad,
+    /// That of a program that was run.
+    Program(u8),
 }
 
 impl Status {
@@ -30,7 +31,12 @@ impl Status {
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> ExitCode {
-        ExitCode::from(status as u8)
+        ExitCode::from(match status {
+            Status::Clean => 0,
+            Status::Found => 1,
+            Status::Bad => 2,
+            Status::Program(own) => own,
+        })
     }
 }
 

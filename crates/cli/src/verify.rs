@@ -3,12 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::{MAX_REPORT_BYTES, VerifyError};
+use deadheat::{MAX_REPORT_BYTES, VerifyError, complaint, named, read_text};
 
-use crate::files::{of, of_event, of_trace, open_trace, read};
-use crate::interrupt::SearchLimits;
-use crate::output::Delivery;
-use crate::progress::Progress;
+use crate::search::{REPAIR, Search, open_trace, watched};
 use crate::status::Status;
 
 /// Re-check every witness of a report, independently
@@ -27,16 +24,11 @@ pub struct Arguments {
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
 
-    /// Leave out events that could not have happened (a release without an acquire, what a thread does after it
-    /// was joined), and say which
-    #[arg(long)]
+    #[arg(long, help = REPAIR)]
     repair: bool,
 
     #[command(flatten)]
-    limits: SearchLimits,
-
-    #[command(flatten)]
-    delivery: Delivery,
+    search: Search,
 }
 
 const EXAMPLES: &str = "\
@@ -46,24 +38,21 @@ Examples:
 
 /// Checks a report; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
-    let report = read(&arguments.report, MAX_REPORT_BYTES)?;
-    let source = open_trace(&arguments.trace, quiet)?;
-    let progress = Progress::new();
-    let stop = arguments.limits.token();
-    let verified = deadheat::verify(&report, &source, arguments.repair, stop, &|step| {
-        progress.show(step);
-    });
-    let report = verified.map_err(|error| match &error {
-        VerifyError::Trace(error) => of_trace(&arguments.trace, error),
-        VerifyError::Impossible(refused) => {
-            of_event(&arguments.trace, &source, Some(refused.event), &error)
-        }
-        VerifyError::Stopped(_) => of(&arguments.trace, error),
-        VerifyError::Report(_) => of(&arguments.report, error),
+    let Arguments {
+        report,
+        trace,
+        repair,
+        search,
+    } = arguments;
+    let text = read_text(report, MAX_REPORT_BYTES)?;
+    let source = open_trace(trace, quiet)?;
+    let stop = search.token();
+    let verified = watched(|watch| deadheat::verify(&text, &source, *repair, stop, watch));
+    let verified = verified.map_err(|error| match &error {
+        VerifyError::Report(_) => named(report, error),
+        _ => complaint(&source, &error),
     })?;
-    let text = || report.text(&arguments.report.display().to_string());
-    let delivered = arguments
-        .delivery
-        .deliver(quiet, "verify", &[&report], text);
-    Ok(Status::found(!report.all_verified).unless(delivered))
+    let text = || verified.text(&report.display().to_string());
+    let delivered = search.deliver(quiet, "verify", [&verified], text);
+    Ok(Status::found(!verified.all_verified).unless(delivered))
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{deadheat, deadheat_on, root, stderr, stdout};
+use common::{deadheat, deadheat_on, engines_of_threads_and_tasks, root, stderr, stdout};
 use serde_json::{Value, json};
 
 const FIGURE_1A: &str = "examples/traces/m2-fig1a.std";
@@ -357,16 +357,7 @@ fn pairs_of_events_are_counted_or_listed() {
 fn several_engines_are_compared() {
     let all = reports(&["--engine", "all", FIGURE_1B]);
     let engines: Vec<&str> = all.iter().map(|r| r["engine"].as_str().unwrap()).collect();
-    let names = [
-        "hb",
-        "fasttrack",
-        "shb",
-        "wcp",
-        "dc",
-        "m2",
-        "eraser",
-        "graph",
-    ];
+    let [names, _] = engines_of_threads_and_tasks();
     assert_eq!(engines, names);
     let text = stdout(&deadheat(&["analyze", "--engine", "all", FIGURE_1B]));
     let rows: Vec<Vec<&str>> = text

@@ -59,6 +59,18 @@ fn built(source: &str) -> Option<TempDir> {
     Some(directory)
 }
 
+/// What the program does, as a trace in text.
+fn recorded_text(here: &Path) -> String {
+    for words in [
+        &["record", "-o", "run.dht", "./program"][..],
+        &["convert", "run.dht", "run.std"],
+    ] {
+        let output = dh(here, words);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    std::fs::read_to_string(here.join("run.std")).unwrap()
+}
+
 fn dh(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = deadheat();
     command.args(arguments).current_dir(directory);
@@ -260,11 +272,7 @@ int main(void) {
 "#;
     let Some(here) = built(source) else { return };
     let here = here.path();
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let output = dh(here, &["convert", "run.dht", "run.std"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let text = recorded_text(here);
     let mut blocks: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("bytes+12)") && line.contains("program.c:8"))
@@ -311,11 +319,7 @@ int main(void) {
 "#;
     let Some(here) = built(source) else { return };
     let here = here.path();
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let output = dh(here, &["convert", "run.dht", "run.std"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let text = std::fs::read_to_string(here.join("run.std")).unwrap();
+    let text = recorded_text(here);
     let mut updates = 0;
     let mut given = std::collections::HashMap::new();
     let mut locked = 0;

@@ -9,7 +9,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use browser::{Browser, chromium};
-use common::{deadheat, root, stderr};
+use common::{by_every_engine, deadheat, root, stderr};
 use serde_json::json;
 
 /// A browser, or nothing where there is none.
@@ -79,21 +79,7 @@ fn the_findings_of_every_engine_open() {
         vec!["explain", recorded],
         vec!["analyze", "--engine", "all", trace, recorded],
     ];
-    for engine in [
-        "hb",
-        "fasttrack",
-        "shb",
-        "wcp",
-        "dc",
-        "m2",
-        "eraser",
-        "graph",
-    ] {
-        commands.push(vec!["analyze", "--engine", engine, trace]);
-    }
-    for engine in ["spd3", "esp-bags", "drdp", "zipper"] {
-        commands.push(vec!["check", "--engine", engine, "examples/lost-update.tp"]);
-    }
+    commands.extend(by_every_engine(trace));
     for (index, command) in commands.iter().enumerate() {
         let path = page(folder.path(), &format!("{index}.html"), command);
         browser.open(&path);

@@ -1,27 +1,30 @@
 //! `deadheat analyze`: which races does a recorded run show, or promise?
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use deadheat_explain::{Judgement, NotATrace, Witnesses};
 use deadheat_model::{EventNumber, Execution, StopReason, StopToken};
 use deadheat_offline::m2::decide::Budget;
-use deadheat_offline::{Engine, EngineError, Listing, Options, Recording, Survey};
-use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Sources, Spelling};
+use deadheat_offline::{ENGINES, Engine, EngineError, Listing, Options, Recording, Survey};
+use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Comparison, Filter, Sources, Spelling};
 use deadheat_trace::{Format, Source, TraceError};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::choices::EngineChoice;
+use crate::files::{TraceFailure, newer_sources};
 use crate::illustration::{Scene, illustrate};
 use crate::reading::read;
-use crate::{Step, Watch};
+use crate::{Step, Verdict, Watch};
 
 /// What is asked of an analysis.
 #[derive(Clone, Default)]
 pub struct AnalyzeOptions {
-    /// The engines to be asked; the strongest that can judge the trace if there is none.
-    pub engines: Vec<&'static Engine>,
+    /// The engines to be asked.
+    pub engines: EngineChoice,
     /// How races are listed.
     pub listing: Listing,
     /// What a prediction leaves open is decided by exact search, within these bounds.
@@ -36,7 +39,7 @@ pub struct AnalyzeOptions {
 pub struct Analysis {
     /// One report an engine.
     pub reports: Vec<AnalyzeReport>,
-    /// Engines that could not judge the trace, and why.
+    /// Engines that could not judge the trace though they were asked by name, and why.
     pub failures: Vec<EngineError>,
     /// Witnesses that the checker refused: bugs of deadheat, to be told.
     pub refused: Vec<String>,
@@ -44,6 +47,7 @@ pub struct Analysis {
     pub repair: Option<String>,
     /// The files that the trace's places are in.
     pub sources: Sources,
+    trace: PathBuf,
     execution: Option<Arc<Execution>>,
 }
 
@@ -67,9 +71,15 @@ pub enum AnalyzeError {
     Unchecked(#[from] NotATrace),
 }
 
-impl AnalyzeError {
-    /// The event of the trace that could not have happened there, by its number from 1.
-    pub fn event(&self) -> Option<EventNumber> {
+impl TraceFailure for AnalyzeError {
+    fn unreadable(&self) -> Option<&TraceError> {
+        match self {
+            AnalyzeError::Trace(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn event(&self) -> Option<EventNumber> {
         match self {
             AnalyzeError::Engine(EngineError::Malformed(malformed)) => Some(malformed.number),
             AnalyzeError::Unchecked(refused) => Some(refused.event),
@@ -79,26 +89,67 @@ impl AnalyzeError {
 }
 
 impl Analysis {
-    /// Its findings, one for each that several engines have.
-    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+    /// Leaves out what a baseline knows and what suppressions name.
+    pub fn filter(&mut self, filter: &Filter) {
+        let reports = self.reports.iter_mut();
+        reports.for_each(|report| report.filter(filter));
+    }
+
+    /// Whether there is a race. A suspicion is none, unless nothing else was asked for.
+    pub fn has_race(&self) -> bool {
+        let alone = self.reports.len() == 1;
+        let mut reports = self.reports.iter();
+        reports.any(|report| !report.races.is_empty() && (report.is_race() || alone))
+    }
+
+    /// Whether there may be more races than were found.
+    pub fn is_incomplete(&self) -> bool {
+        let mut reports = self.reports.iter();
+        reports.any(|report| report.is_race() && !report.complete)
+    }
+
+    fn title(&self) -> String {
+        self.trace.display().to_string()
+    }
+}
+
+impl Verdict for Analysis {
+    type Report = AnalyzeReport;
+
+    fn reports(&self) -> &[AnalyzeReport] {
+        &self.reports
+    }
+
+    fn text(&self, most: usize) -> String {
+        match &self.reports[..] {
+            [] => String::new(),
+            [report] => report.text(&self.title(), &self.sources, most),
+            reports => Comparison::new(reports).text(&self.title()),
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        newer_sources(&self.trace, &self.sources)
+    }
+
+    /// One finding for each that several engines have.
+    fn chapter(&self) -> Chapter<'_> {
         let entries = self.reports.iter().flat_map(AnalyzeReport::entries);
         let guarantees = self.reports.iter();
         let guarantees =
             guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee));
         let more = self.reports.iter().filter_map(AnalyzeReport::more);
         Chapter::new(
-            title.to_string(),
+            self.title(),
             entries.collect(),
             guarantees.chain(more).collect(),
             &self.sources,
         )
     }
-}
 
-impl Analysis {
-    /// The same with what a page shows of each; without, if the trace was not read into memory.
-    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
-        let mut chapter = self.chapter(title);
+    /// Without more, if the trace was not read into memory.
+    fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
         let Some(execution) = &self.execution else {
             return chapter;
         };
@@ -125,11 +176,11 @@ pub fn analyze(
     options: &AnalyzeOptions,
     watch: Watch,
 ) -> Result<Analysis, AnalyzeError> {
-    let asked = &options.engines;
-    let in_memory = source.format() != Format::Dht
-        || asked.is_empty()
-        || options.repair
-        || asked.iter().any(|engine| engine.in_memory);
+    let needs_memory = match &options.engines {
+        EngineChoice::These(engines) => engines.iter().any(|engine| engine.in_memory),
+        EngineChoice::Strongest | EngineChoice::All => true,
+    };
+    let in_memory = source.format() != Format::Dht || options.repair || needs_memory;
     let reading = match in_memory {
         true => {
             let reading = read(source, options.repair, options.stop, watch)?;
@@ -149,6 +200,7 @@ pub fn analyze(
         return Err(AnalyzeError::Empty);
     }
     let mut analysis = judge(recording, execution.as_ref(), options, watch)?;
+    analysis.trace = source.name().to_path_buf();
     if let Some(damage) = source.damage() {
         for report in &mut analysis.reports {
             report.leave_out(damage.to_string());
@@ -190,9 +242,10 @@ fn judge(
     };
     let mut survey = Survey::new(recording, &judging, options.stop)?;
     let surveyed = start.elapsed();
-    let engines = match &options.engines[..] {
-        [] => vec![Engine::strongest(&survey.constructs())],
-        engines => engines.to_vec(),
+    let engines = match &options.engines {
+        EngineChoice::Strongest => vec![Engine::strongest(&survey.constructs())],
+        EngineChoice::All => ENGINES.to_vec(),
+        EngineChoice::These(engines) => engines.clone(),
     };
     let asked = Options {
         listing: options.listing,
@@ -204,6 +257,7 @@ fn judge(
         refused: Vec::new(),
         repair: None,
         sources: Sources::default(),
+        trace: PathBuf::new(),
         execution: execution.cloned(),
     };
     let mut checker: Option<(Witnesses, Arc<Spelling>)> = None;
@@ -216,7 +270,10 @@ fn judge(
         let findings = match engine.judge(&mut survey, &asked) {
             Ok(findings) => findings,
             Err(error) if error.is_of_this_engine() => {
-                analysis.failures.push(error);
+                // Of all engines, those that can order what the trace uses are meant.
+                if !matches!(options.engines, EngineChoice::All) {
+                    analysis.failures.push(error);
+                }
                 continue;
             }
             Err(error) => return Err(error.into()),

@@ -8,6 +8,7 @@ use deadheat_explain::Replayed;
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, SectionOptions,
 };
+use deadheat_lang::syntax::MAX_SOURCE_BYTES;
 use deadheat_lang::{
     CannotFollow, DEFAULT_MAX_STEPS, Ending, Program, RecordedSchedule, Run, Schedule,
 };
@@ -18,10 +19,14 @@ use deadheat_report::{Chapter, CheckReport, Renderer, Sources, race_identity};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::choices::ScheduleChoice;
 use crate::drawing::{PictureFormat, draw};
-use crate::explain::{ExplainError, ExplainOptions, Explained, explain_execution};
+use crate::explain::{ExplainError, ExplainOptions, explain_execution};
+use crate::files::{named, read_text};
 use crate::illustration::{Scene, illustrate};
-use crate::{Step, Watch};
+use crate::memory;
+use crate::mistaken::{Nature, hint};
+use crate::{Step, Verdict, Watch};
 
 /// How many schedules are run again for a page.
 const MAX_REPLAYS: usize = 200;
@@ -33,7 +38,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// What judges the run; the first engine that fits unless given.
-    pub engine: Option<&'static str>,
+    pub engine: Option<&'static Engine>,
     /// Who takes the next step.
     pub schedule: Schedule,
     /// The most steps of the run.
@@ -42,9 +47,9 @@ pub struct CheckOptions {
     pub explore: Option<u64>,
     /// Visit every order of isolated sections, and at most so many.
     pub all_orders: Option<u64>,
-    /// Ends the run, before it takes the memory that is needed to judge it.
-    pub stop_run: StopToken,
-    /// Ends what judges the run and each search, not what was found.
+    /// Explain the run's races.
+    pub explain: bool,
+    /// Ends the run, what judges it and each search, not what was found.
     pub stop: StopToken,
 }
 
@@ -65,7 +70,7 @@ impl Default for CheckOptions {
             max_steps: DEFAULT_MAX_STEPS,
             explore: None,
             all_orders: None,
-            stop_run: StopToken::default(),
+            explain: false,
             stop: StopToken::default(),
         }
     }
@@ -74,6 +79,9 @@ impl Default for CheckOptions {
 /// Why a program could not be judged.
 #[derive(Debug, Error)]
 pub enum CheckError {
+    /// A file cannot be used; which, and why.
+    #[error("{0}")]
+    File(String),
     /// Its text is not a program; shown with the source.
     #[error("{0}")]
     NotAProgram(String),
@@ -111,11 +119,13 @@ pub enum CheckError {
 }
 
 /// A program that was checked.
-pub struct Checked {
+pub struct Check {
     /// What was found.
     pub report: CheckReport,
     /// The program's text.
     pub sources: Sources,
+    /// Why its races could not be explained, if that was asked for.
+    pub unexplained: Option<ExplainError>,
     path: String,
     source: String,
     program: Program,
@@ -125,39 +135,7 @@ pub struct Checked {
     finding: Option<RecordedSchedule>,
 }
 
-impl Checked {
-    /// The report as text, `most` findings of a kind with the source shown. Styled: whoever prints it strips the colours where
-    /// they do not belong.
-    pub fn text(&self, most: usize) -> String {
-        Renderer::new(&self.path, &self.source).check(&self.report, most)
-    }
-
-    /// Its findings.
-    pub fn chapter(&self) -> Chapter<'_> {
-        let guarantees = std::iter::once(self.report.guarantee.clone());
-        let guarantees = guarantees.chain(self.report.more()).collect();
-        let entries = self.report.entries();
-        Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
-    }
-
-    /// The same with what a page shows of each: the run for its races, the schedule that shows them for others.
-    pub fn illustrated(&self) -> Chapter<'_> {
-        let mut chapter = self.chapter();
-        let replays = self.replays();
-        let own = std::iter::once((&self.run.execution, &self.findings));
-        let others = replays.iter().map(|(execution, found)| (execution, found));
-        let mut scenes = FxHashMap::default();
-        for (execution, findings) in own.chain(others) {
-            for finding in &findings.races {
-                let identity = race_identity(&finding.race, &execution.names, &self.sources);
-                let scene = Scene::new(execution, finding.race);
-                scenes.entry(identity).or_insert(scene);
-            }
-        }
-        illustrate(&mut chapter, &scenes);
-        chapter
-    }
-
+impl Check {
     /// The schedules that show races of other schedules, run again.
     fn replays(&self) -> Vec<(Execution, Findings)> {
         let explored = self.report.explored.iter();
@@ -193,17 +171,6 @@ impl Checked {
         &self.run.execution
     }
 
-    /// Explains the run's races.
-    pub fn explain(&self, stop: StopToken, watch: Watch) -> Result<Explained, ExplainError> {
-        let execution = Arc::new(self.run.execution.clone());
-        let options = ExplainOptions {
-            stop,
-            ..ExplainOptions::default()
-        };
-        let sources = Sources::with(&self.path, &self.source);
-        explain_execution(execution, sources, &options, watch)
-    }
-
     /// The picture of the computation graph under the same schedule, its races marked, as a file of this name
     /// has it.
     pub fn draw(&self, file: &Path) -> Result<String, String> {
@@ -232,17 +199,91 @@ impl Checked {
     }
 }
 
+impl Verdict for Check {
+    type Report = CheckReport;
+
+    fn reports(&self) -> &[CheckReport] {
+        std::slice::from_ref(&self.report)
+    }
+
+    fn text(&self, most: usize) -> String {
+        let text = Renderer::new(&self.path, &self.source).check(&self.report, most);
+        match &self.report.explanation {
+            None => text,
+            Some(explanation) => {
+                let most = ExplainOptions::MAX_SHOWN;
+                let explanation = explanation.text(&self.path, &self.sources, most);
+                format!("{text}\n{explanation}")
+            }
+        }
+    }
+
+    fn chapter(&self) -> Chapter<'_> {
+        let guarantees = std::iter::once(self.report.guarantee.clone());
+        let guarantees = guarantees.chain(self.report.more()).collect();
+        let entries = self.report.entries();
+        Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
+    }
+
+    /// The run for its races, the schedule that shows them for others.
+    fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
+        let replays = self.replays();
+        let own = std::iter::once((&self.run.execution, &self.findings));
+        let others = replays.iter().map(|(execution, found)| (execution, found));
+        let mut scenes = FxHashMap::default();
+        for (execution, findings) in own.chain(others) {
+            for finding in &findings.races {
+                let identity = race_identity(&finding.race, &execution.names, &self.sources);
+                let scene = Scene::new(execution, finding.race);
+                scenes.entry(identity).or_insert(scene);
+            }
+        }
+        illustrate(&mut chapter, &scenes);
+        chapter
+    }
+}
+
+/// Checks the program in a file, or on standard input; `schedule` is what `options` then have.
+pub fn check_file(
+    path: &Path,
+    schedule: &ScheduleChoice,
+    mut options: CheckOptions,
+    watch: Watch,
+) -> Result<Check, CheckError> {
+    let not_tp = || hint(path, Nature::Tp).map(CheckError::File);
+    let source = read_text(path, MAX_SOURCE_BYTES);
+    let source = source.map_err(|error| not_tp().unwrap_or(CheckError::File(error)))?;
+    options.schedule = schedule.read().map_err(CheckError::File)?;
+    let name = path.display().to_string();
+    check(&name, &source, &options, watch).map_err(|error| match &error {
+        CheckError::NotAProgram(_) => not_tp().unwrap_or(error),
+        CheckError::CannotFollow(why) => {
+            let schedule = match schedule {
+                ScheduleChoice::Trace(file) => file.display().to_string(),
+                _ => name,
+            };
+            CheckError::File(format!("`{schedule}` cannot be followed: {why}"))
+        }
+        CheckError::CannotOrder { .. } => CheckError::File(format!("`{name}`, {error}")),
+        CheckError::Engine(why) => CheckError::File(named(path, why)),
+        CheckError::File(_) => error,
+    })
+}
+
 /// Checks a program, given the name of its file and its text.
 pub fn check(
     path: &str,
     source: &str,
     options: &CheckOptions,
     watch: Watch,
-) -> Result<Checked, CheckError> {
+) -> Result<Check, CheckError> {
     let program = Program::parse(source).map_err(|diagnostics| {
         CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
     })?;
-    let mut run = program.run_until(&options.schedule, options.max_steps, options.stop_run)?;
+    // The run leaves memory to judge it.
+    let stop_run = options.stop.or_full(&memory::FULL_OF_RUN);
+    let mut run = program.run_until(&options.schedule, options.max_steps, stop_run)?;
     name_places(path, &mut run.execution);
     let constructs = program.constructs();
     let engine = engine(constructs, &run.execution, options)?;
@@ -281,9 +322,22 @@ pub fn check(
     );
     let sources = Sources::with(path, source);
     report.identify(&sources);
-    Ok(Checked {
+    let mut unexplained = None;
+    if options.explain {
+        let execution = Arc::new(run.execution.clone());
+        let how = ExplainOptions {
+            stop: options.stop,
+            ..ExplainOptions::default()
+        };
+        match explain_execution(execution, Sources::with(path, source), &how, watch) {
+            Ok(explained) => report.explanation = Some(explained.report),
+            Err(error) => unexplained = Some(error),
+        }
+    }
+    Ok(Check {
         report,
         sources,
+        unexplained,
         path: path.to_string(),
         source: source.to_string(),
         program,
@@ -321,7 +375,7 @@ fn engine(
 ) -> Result<&'static Engine, CheckError> {
     let fitting = Engine::fitting(constructs);
     let all_orders = options.all_orders.is_some();
-    let engine = match options.engine.and_then(Engine::named) {
+    let engine = match options.engine {
         Some(engine) => engine,
         None if all_orders => &zipper::ENGINE,
         None => fitting,

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use deadheat_lang::{NotASchedule, Schedule};
 use deadheat_offline::{ENGINES, Engine};
+
+use crate::files::read_text;
 
 /// The engine of a name, or what there is.
 pub fn engine_named(name: &str) -> Result<&'static Engine, String> {
@@ -18,12 +21,25 @@ pub fn engine_named(name: &str) -> Result<&'static Engine, String> {
 }
 
 /// Engines to be asked: `hb,m2`, or `all`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub enum EngineChoice {
-    /// All that can judge the execution.
+    /// The strongest that can judge the execution.
+    #[default]
+    Strongest,
+    /// All that can judge it.
     All,
     /// These, in this order.
     These(Vec<&'static Engine>),
+}
+
+impl EngineChoice {
+    /// Whether an engine may be among them.
+    pub fn may_be(&self, name: &str) -> bool {
+        match self {
+            EngineChoice::Strongest | EngineChoice::All => true,
+            EngineChoice::These(engines) => engines.iter().any(|engine| engine.name == name),
+        }
+    }
 }
 
 impl FromStr for EngineChoice {
@@ -70,6 +86,24 @@ impl FromStr for ScheduleChoice {
             Some(("trace", file)) if !file.is_empty() => Ok(ScheduleChoice::Trace(file.into())),
             _ => Err("expected depth-first, random:SEED or trace:FILE".to_string()),
         }
+    }
+}
+
+impl ScheduleChoice {
+    /// How many bytes of a schedule are read.
+    const MAX_BYTES: usize = 256 << 20;
+
+    /// The schedule itself.
+    pub fn read(&self) -> Result<Schedule, String> {
+        Ok(match self {
+            ScheduleChoice::DepthFirst => Schedule::DepthFirst,
+            ScheduleChoice::Random(seed) => Schedule::Random(*seed),
+            ScheduleChoice::Trace(file) => {
+                let schedule = read_text(file, Self::MAX_BYTES)?.parse();
+                let told = |error: NotASchedule| format!("`{}`, {error}", file.display());
+                Schedule::Recorded(schedule.map_err(told)?)
+            }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The picture of a run.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_model::{Execution, Race};
 use deadheat_offline::ComputationGraph;
@@ -21,6 +21,12 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
+    /// The file of a picture, whose name says what it is.
+    pub fn file(name: &str) -> Result<PathBuf, String> {
+        let path = PathBuf::from(name);
+        PictureFormat::of_name(&path).map(|_| path)
+    }
+
     /// What a file's name says it is.
     pub fn of_name(path: &Path) -> Result<PictureFormat, String> {
         match path.extension().and_then(OsStr::to_str) {

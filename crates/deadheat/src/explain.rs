@@ -1,9 +1,10 @@
 //! `deadheat explain`: which races are real, which are echoes of others, which to fix first?
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use deadheat_explain::general::{GeneralRaces, general_races};
-use deadheat_explain::{Explanation, Judgement, Limits, NotATrace, Shown, Witnesses};
+use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits, NotATrace, Witnesses};
 use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
 use deadheat_offline::threads::Malformed;
 use deadheat_offline::{Options, Recording, Survey, m2};
@@ -12,9 +13,10 @@ use deadheat_trace::{Source, TraceError};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::files::{TraceFailure, newer_sources};
 use crate::illustration::{Scene, illustrate};
 use crate::reading::{Reading, read};
-use crate::{Step, Watch};
+use crate::{Step, Verdict, Watch};
 
 /// What is asked of an explanation.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,11 @@ pub struct ExplainOptions {
     pub stop: StopToken,
     /// Leave out events that could not have happened.
     pub repair: bool,
+}
+
+impl ExplainOptions {
+    /// How many races that are not first are shown unless told otherwise.
+    pub const MAX_SHOWN: usize = 10;
 }
 
 impl Default for ExplainOptions {
@@ -54,9 +61,15 @@ pub enum ExplainError {
     Stopped(StopReason),
 }
 
-impl ExplainError {
-    /// The event of the trace that could not have happened there, by its number from 1.
-    pub fn event(&self) -> Option<EventNumber> {
+impl TraceFailure for ExplainError {
+    fn unreadable(&self) -> Option<&TraceError> {
+        match self {
+            ExplainError::Trace(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn event(&self) -> Option<EventNumber> {
         match self {
             ExplainError::Malformed(malformed) => Some(malformed.number),
             ExplainError::Unchecked(refused) => Some(refused.event),
@@ -66,30 +79,43 @@ impl ExplainError {
 }
 
 /// An execution whose races are explained.
-pub struct Explained {
+pub struct RaceExplanation {
     /// What was found.
     pub report: ExplainReport,
     /// What was left out of the trace, if something was: to be told.
     pub repair: Option<String>,
     /// The files that it is about.
     pub sources: Sources,
+    trace: PathBuf,
     execution: Arc<Execution>,
     /// The report's races.
     races: Vec<Race>,
 }
 
-impl Explained {
-    /// Its findings.
-    pub fn chapter(&self, title: &str) -> Chapter<'_> {
+impl Verdict for RaceExplanation {
+    type Report = ExplainReport;
+
+    fn reports(&self) -> &[ExplainReport] {
+        std::slice::from_ref(&self.report)
+    }
+
+    fn text(&self, most: usize) -> String {
+        self.report.text(&self.title(), &self.sources, most)
+    }
+
+    fn warning(&self) -> Option<String> {
+        newer_sources(&self.trace, &self.sources)
+    }
+
+    fn chapter(&self) -> Chapter<'_> {
         let guarantees = std::iter::once(self.report.guarantee.clone());
         let guarantees = guarantees.chain(self.report.more()).collect();
         let entries = self.report.entries();
-        Chapter::new(title.to_string(), entries, guarantees, &self.sources)
+        Chapter::new(self.title(), entries, guarantees, &self.sources)
     }
 
-    /// The same with what a page shows of each.
-    pub fn illustrated(&self, title: &str) -> Chapter<'_> {
-        let mut chapter = self.chapter(title);
+    fn illustrated(&self) -> Chapter<'_> {
+        let mut chapter = self.chapter();
         let mut scenes = FxHashMap::default();
         for race in &self.report.races {
             let scene = Scene::of_pair(&self.execution, &race.pair, race.witness.as_ref());
@@ -101,13 +127,23 @@ impl Explained {
         illustrate(&mut chapter, &scenes);
         chapter
     }
+}
 
-    /// The picture in SVG of what came before a race of the report, by its id; nothing if it has no such
-    /// race.
-    pub fn picture(&self, title: &str, id: usize) -> Result<Option<String>, Malformed> {
+impl RaceExplanation {
+    fn title(&self) -> String {
+        self.trace.display().to_string()
+    }
+
+    /// The picture in SVG of what came before a race of the report, by its id; or why there is none.
+    pub fn picture(&self, id: usize) -> Result<String, String> {
         let race = id.checked_sub(1).and_then(|place| self.races.get(place));
-        let picture = race.map(|race| RacePicture::new(title, &self.execution, race));
-        Ok(picture.transpose()?.map(|picture| picture.svg()))
+        let Some(race) = race else {
+            let count = self.report.races.len();
+            return Err(format!("there is no race {id} to draw; it has {count}"));
+        };
+        let title = format!("{}: race {id}", self.title());
+        let picture = RacePicture::new(&title, &self.execution, race);
+        Ok(picture.map_err(|error| error.to_string())?.svg())
     }
 }
 
@@ -116,11 +152,12 @@ pub fn explain(
     source: &Source,
     options: &ExplainOptions,
     watch: Watch,
-) -> Result<Explained, ExplainError> {
+) -> Result<RaceExplanation, ExplainError> {
     let reading = read(source, options.repair, options.stop, watch)?;
     let Reading { execution, repair } = reading.map_err(ExplainError::Stopped)?;
     let execution = Arc::new(execution);
     let mut explained = explain_execution(execution, Sources::default(), options, watch)?;
+    explained.trace = source.name().to_path_buf();
     if let Some(repair) = repair {
         explained.report.guarantee += &format!("; {repair}");
         explained.repair = Some(repair);
@@ -129,12 +166,12 @@ pub fn explain(
 }
 
 /// Explains the races of an execution whose places are in these files.
-pub fn explain_execution(
+pub(crate) fn explain_execution(
     execution: Arc<Execution>,
     sources: Sources,
     options: &ExplainOptions,
     watch: Watch,
-) -> Result<Explained, ExplainError> {
+) -> Result<RaceExplanation, ExplainError> {
     let all = execution.events.len() as u64;
     watch(Step::Judging("explaining", 0, all));
     let limits = Limits {
@@ -159,10 +196,11 @@ pub fn explain_execution(
         }
     };
     let report = report(&execution, &explanation, predicted, &general, &sources);
-    Ok(Explained {
+    Ok(RaceExplanation {
         report,
         repair: None,
         sources,
+        trace: PathBuf::new(),
         execution,
         races,
     })
@@ -171,7 +209,7 @@ pub fn explain_execution(
 fn report(
     execution: &Arc<Execution>,
     explanation: &Explanation,
-    predicted: Vec<Shown>,
+    predicted: Vec<JudgedRace>,
     general: &GeneralRaces,
     sources: &Sources,
 ) -> ExplainReport {
@@ -193,7 +231,7 @@ fn predicted(
     stop: StopToken,
     explanation: &mut Explanation,
     watch: Watch,
-) -> Result<Vec<Shown>, NotATrace> {
+) -> Result<Vec<JudgedRace>, NotATrace> {
     let judging = |done, all| watch(Step::Judging(m2::ENGINE.name, done, all));
     let survey = Survey::new(Recording::InMemory(execution), &judging, stop);
     let findings = survey.and_then(|mut survey| m2::ENGINE.judge(&mut survey, &Options::default()));

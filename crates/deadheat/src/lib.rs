@@ -4,8 +4,9 @@
 //! [`explain()`] tells which of an execution's races to fix first, [`verify()`] checks the witnesses of a report again, [`stats()`] tells what is in a
 //! trace, [`run()`] checks a C or C++ program while it runs and [`record()`] writes down what it
 //! does, and [`predict()`] tells what it could have done. Each gives a
-//! report that serialises to the command's JSON and renders as its text. [`Step`]s tell how far a long
-//! call has got.
+//! report that serialises to the command's JSON and renders as its text; what has findings is a [`Verdict`], which
+//! becomes SARIF and a page, too. [`Step`]s tell how far a long call has got, [`SearchLimits`] end one early.
+//! [`open_trace`] and [`check_file`] take files; what is wrong with one is told with what to do.
 //!
 //! ```
 //! use deadheat::{CheckOptions, check};
@@ -31,10 +32,15 @@
 mod analyze;
 mod check;
 mod choices;
+mod convert;
 mod drawing;
 mod engines;
 mod explain;
+mod files;
 mod illustration;
+mod limits;
+mod memory;
+mod mistaken;
 mod predict;
 mod reading;
 mod record;
@@ -42,9 +48,13 @@ mod run;
 mod stats;
 mod verify;
 
+use report::Chapter;
+use serde::Serialize;
+
 pub use analyze::{Analysis, AnalyzeError, AnalyzeOptions, analyze};
-pub use check::{CheckError, CheckOptions, Checked, check};
+pub use check::{Check, CheckError, CheckOptions, check, check_file};
 pub use choices::{EngineChoice, ScheduleChoice, engine_named, seconds, size};
+pub use convert::{ConvertOptions, convert};
 pub use deadheat_lang as lang;
 pub use deadheat_model as model;
 pub use deadheat_native as native;
@@ -54,13 +64,39 @@ pub use deadheat_report as report;
 pub use deadheat_trace as trace;
 pub use drawing::{CannotDraw, PictureFormat};
 pub use engines::{engine_help, engine_table};
-pub use explain::{ExplainError, ExplainOptions, Explained, explain, explain_execution};
+pub use explain::{ExplainError, ExplainOptions, RaceExplanation, explain};
+pub use files::{TraceFailure, complaint, named, open_trace, read_filter, read_text};
+pub use limits::{SearchLimits, interrupt, interrupted};
+pub use memory::no_crash_without_memory;
 pub use predict::{PredictError, Prediction, predict};
-pub use reading::{Reading, read};
 pub use record::{RecordError, RecordOptions, Recording, record};
-pub use run::{Ran, RunError, RunOptions, run};
+pub use run::{ProgramRun, RunError, RunOptions, run};
 pub use stats::stats;
 pub use verify::{MAX_REPORT_BYTES, VerifyError, verify};
+
+/// What a command has to say of one program or trace, in every form.
+pub trait Verdict {
+    /// What becomes JSON.
+    type Report: Serialize;
+
+    /// The reports, one object of JSON each.
+    fn reports(&self) -> &[Self::Report];
+
+    /// The reports as text, `most` findings of a kind with the source shown. Styled: whoever prints it strips the colours
+    /// where they do not belong.
+    fn text(&self, most: usize) -> String;
+
+    /// That sources have changed since the program ran, so that other lines may be shown.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+
+    /// The findings, for SARIF.
+    fn chapter(&self) -> Chapter<'_>;
+
+    /// The findings with what a page shows of each.
+    fn illustrated(&self) -> Chapter<'_>;
+}
 
 /// How far a long call has got.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,9 +1,11 @@
 //! `deadheat run --predict`: a C or C++ program is recorded; then its trace tells what happened and what could have.
 
+use std::path::Path;
+
 use deadheat_model::StopToken;
 use deadheat_native::{NativeRace, Suppressions, Survey};
+use deadheat_offline::m2;
 use deadheat_offline::threads::hb;
-use deadheat_offline::{Engine, m2};
 use deadheat_report::{
     AnalyzeReport, Chapter, Excerpts, Filter, Graph, PredictReport, PredictedRace, Room, Sources,
     Story, identity, native_entries, native_race, predicted_entries,
@@ -13,16 +15,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::{
-    AnalyzeError, AnalyzeOptions, RecordError, RecordOptions, Recording, RunError, RunOptions,
-    Watch, analyze, record,
+    AnalyzeError, AnalyzeOptions, EngineChoice, RecordError, RecordOptions, Recording, RunOptions,
+    Verdict, Watch, analyze, record,
 };
 
 /// Why nothing could be predicted.
 #[derive(Debug, Error)]
 pub enum PredictError {
-    /// A file of suppressions is not one, or the program could not be started.
-    #[error(transparent)]
-    Run(#[from] RunError),
     /// It could not be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -63,9 +62,28 @@ impl Prediction {
     pub fn has_race(&self) -> bool {
         !self.happened.races.is_empty() || !self.predicted.is_empty()
     }
+}
 
-    /// Its findings.
-    pub fn chapter(&self) -> Chapter<'_> {
+impl Verdict for Prediction {
+    type Report = PredictReport;
+
+    fn reports(&self) -> &[PredictReport] {
+        self.report.as_slice()
+    }
+
+    fn text(&self, most: usize) -> String {
+        let excerpts = Excerpts::new(&self.sources);
+        let report = self.report.as_ref();
+        report.map_or(String::new(), |report| {
+            excerpts.prediction(&self.happened, &self.predicted, report, most)
+        })
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.sources.newer_than(Path::new(&self.program))
+    }
+
+    fn chapter(&self) -> Chapter<'_> {
         let mut entries = native_entries(&self.happened.races, "hb", &self.sources);
         entries.extend(predicted_entries(&self.predicted, &self.sources));
         let report = self.report.as_ref();
@@ -74,8 +92,7 @@ impl Prediction {
         Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
     }
 
-    /// The same with what a page shows of each.
-    pub fn illustrated(&self) -> Chapter<'_> {
+    fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
         let name = |race| identity(race, &self.sources);
         let happened = self.happened.races.iter();
@@ -94,14 +111,6 @@ impl Prediction {
         }
         chapter
     }
-
-    /// The report as text: `most` races of each kind in full.
-    pub fn text(&self, most: usize) -> String {
-        let Some(report) = &self.report else {
-            return String::new();
-        };
-        Excerpts::new(&self.sources).prediction(&self.happened, &self.predicted, report, most)
-    }
 }
 
 /// Records a program built by `deadheat cc` or `deadheat c++`, and tells what happened and what could have.
@@ -113,14 +122,11 @@ pub fn predict(
     stop: impl FnOnce() -> StopToken,
     watch: Watch,
 ) -> Result<Prediction, PredictError> {
-    let mut suppressions = Suppressions::default();
-    for file in &options.suppress {
-        suppressions.read(file).map_err(RunError::from)?;
-    }
+    let nothing = Suppressions::default();
+    let suppressions = filter.suppressions.as_ref().unwrap_or(&nothing);
     let room = tempfile::Builder::new().prefix("deadheat-").tempdir()?;
     let recording = record(&RecordOptions {
         program: options.program.clone(),
-        arguments: options.arguments.clone(),
         output: room.path().join("run.dht"),
         limit: Some(limit),
     })?;
@@ -129,7 +135,7 @@ pub fn predict(
         recording,
         happened: Survey::default(),
         predicted: Vec::new(),
-        program: options.program.to_string_lossy().into_owned(),
+        program: options.program.path.to_string_lossy().into_owned(),
         sources: Sources::default(),
         report: None,
         complaints: Vec::new(),
@@ -146,9 +152,8 @@ pub fn predict(
             );
         }
         let source = deadheat_trace::open(path)?;
-        let engines: Vec<&'static Engine> = vec![&hb::ENGINE, &m2::ENGINE];
         let asked = AnalyzeOptions {
-            engines,
+            engines: EngineChoice::These(vec![&hb::ENGINE, &m2::ENGINE]),
             stop,
             ..AnalyzeOptions::default()
         };

@@ -1,21 +1,20 @@
 //! `deadheat record`: a C or C++ program, written down while it runs.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, Outcome, Recorded, RecordingError, launch,
-    tape_of, write_trace,
+    Findings, FindingsError, Launch, LaunchError, Outcome, Program, Recorded, RecordingError,
+    launch, tape_of, write_trace,
 };
 use thiserror::Error;
+
+use crate::mistaken::advice;
 
 /// What is to be recorded, and where to.
 #[derive(Clone, Debug, Default)]
 pub struct RecordOptions {
     /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
+    pub program: Program,
     /// The trace. If the program starts others that have threads, theirs lie beside it, with their process's number in
     /// the name.
     pub output: PathBuf,
@@ -27,7 +26,7 @@ pub struct RecordOptions {
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The program could not be started.
-    #[error(transparent)]
+    #[error("{0}{advice}", advice = advice(.0))]
     Launch(#[from] LaunchError),
     /// What it left cannot be read.
     #[error(transparent)]
@@ -60,7 +59,6 @@ pub fn record(options: &RecordOptions) -> Result<Recording, RecordError> {
     let beside = options.output.parent().map(Path::to_path_buf);
     let what = Launch {
         program: options.program.clone(),
-        arguments: options.arguments.clone(),
         environment,
         // What is recorded may be large: it goes where the trace goes.
         room: beside

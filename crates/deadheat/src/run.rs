@@ -1,12 +1,11 @@
 //! `deadheat run`: a C or C++ program, checked while it runs.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, NativeRace, Outcome, Process, SuppressionError,
+    Findings, FindingsError, Launch, LaunchError, NativeRace, Outcome, Process, Program,
     Suppressions, Survey, findings_files, launch,
 };
 use deadheat_report::{
@@ -15,15 +14,14 @@ use deadheat_report::{
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::Verdict;
+use crate::mistaken::advice;
+
 /// What is to be run, and how.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// Files that name races to be left out.
-    pub suppress: Vec<PathBuf>,
+    pub program: Program,
     /// Whether races are shown as soon as they are found.
     pub live: bool,
 }
@@ -31,11 +29,8 @@ pub struct RunOptions {
 /// Why a program could not be run or its findings not be read.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A file of suppressions is not one.
-    #[error(transparent)]
-    Suppressions(#[from] SuppressionError),
     /// The program could not be started.
-    #[error(transparent)]
+    #[error("{0}{advice}", advice = advice(.0))]
     Launch(#[from] LaunchError),
     /// What it found cannot be read.
     #[error(transparent)]
@@ -43,7 +38,7 @@ pub enum RunError {
 }
 
 /// A program that has run.
-pub struct Ran {
+pub struct ProgramRun {
     /// How it ended.
     outcome: Outcome,
     survey: Survey,
@@ -56,7 +51,7 @@ pub struct Ran {
     shown: usize,
 }
 
-impl Ran {
+impl ProgramRun {
     /// The program's own exit status.
     pub fn status(&self) -> u8 {
         self.outcome.code()
@@ -67,13 +62,35 @@ impl Ran {
         !self.survey.races.is_empty()
     }
 
-    /// Whether races may have been found that could not be written down.
-    pub fn is_full(&self) -> bool {
-        self.survey.full
+    /// Why nothing is known, if there was no room to write races down and none was.
+    pub fn loss(&self) -> Option<String> {
+        let report = self.report.as_ref();
+        let report = report.filter(|_| self.survey.full && !self.has_race())?;
+        Some(report.guarantee.clone())
+    }
+}
+
+impl Verdict for ProgramRun {
+    type Report = RunReport;
+
+    fn reports(&self) -> &[RunReport] {
+        self.report.as_slice()
     }
 
-    /// Its findings.
-    pub fn chapter(&self) -> Chapter<'_> {
+    /// Without the races that were shown while the program ran.
+    fn text(&self, most: usize) -> String {
+        let excerpts = Excerpts::new(&self.sources);
+        let report = self.report.as_ref();
+        report.map_or(String::new(), |report| {
+            excerpts.text(&self.survey, report, self.shown, most)
+        })
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.sources.newer_than(Path::new(&self.program))
+    }
+
+    fn chapter(&self) -> Chapter<'_> {
         let report = self.report.as_ref();
         let engine = report.map_or("", |report| report.engine);
         let entries = native_entries(&self.survey.races, engine, &self.sources);
@@ -82,8 +99,7 @@ impl Ran {
         Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
     }
 
-    /// The same with what a page shows of each.
-    pub fn illustrated(&self) -> Chapter<'_> {
+    fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
         let races = self.survey.races.iter();
         let races = races.map(|race| (identity(race, &self.sources), race));
@@ -94,15 +110,6 @@ impl Ran {
         }
         chapter
     }
-
-    /// The report as text: `most` races in full, those that were not shown while the program ran.
-    pub fn text(&self, most: usize) -> String {
-        let excerpts = Excerpts::new(&self.sources);
-        let report = self.report.as_ref();
-        report.map_or(String::new(), |report| {
-            excerpts.text(&self.survey, report, self.shown, most)
-        })
-    }
 }
 
 /// Runs a program built by `deadheat cc` or `deadheat c++`; `show` gets races as they are found, if that
@@ -111,34 +118,31 @@ pub fn run(
     options: &RunOptions,
     filter: &Filter,
     show: &mut dyn FnMut(&str),
-) -> Result<Ran, RunError> {
-    let mut suppressions = Suppressions::default();
-    for file in &options.suppress {
-        suppressions.read(file)?;
-    }
+) -> Result<ProgramRun, RunError> {
+    let nothing = Suppressions::default();
+    let suppressions = filter.suppressions.as_ref().unwrap_or(&nothing);
     let what = Launch {
         program: options.program.clone(),
-        arguments: options.arguments.clone(),
         environment: Vec::new(),
         room: None,
     };
     let mut live = Live::default();
-    let mut meanwhile = |path: &Path| live.show_new(path, &suppressions, filter, show);
+    let mut meanwhile = |path: &Path| live.show_new(path, suppressions, filter, show);
     let outcome = match options.live {
         true => launch(&what, Some(&mut meanwhile))?,
         false => launch(&what, None)?,
     };
-    let mut ran = Ran {
+    let mut ran = ProgramRun {
         outcome,
         survey: Survey::default(),
-        program: options.program.to_string_lossy().into_owned(),
+        program: options.program.path.to_string_lossy().into_owned(),
         sources: live.sources,
         report: None,
         shown: live.shown,
     };
     if !ran.outcome.files.is_empty() {
         let findings = Findings::read(&ran.outcome.files)?;
-        ran.survey = Survey::new(&findings, &suppressions);
+        ran.survey = Survey::new(&findings, suppressions);
         ran.survey.full = ran.outcome.full;
         leave_out_known(&mut ran.survey, filter, &ran.sources);
         ran.report = Some(RunReport::new(&ran.survey, &ran.sources));

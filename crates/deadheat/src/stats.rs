@@ -152,12 +152,7 @@ fn hottest(counts: &[u64]) -> impl Iterator<Item = (usize, u64)> {
 }
 
 /// Tells what is in a trace; or, if it is stopped, in the beginning of it.
-pub fn stats(
-    path: &str,
-    source: &Source,
-    stop: StopToken,
-    watch: Watch,
-) -> Result<StatsReport, TraceError> {
+pub fn stats(source: &Source, stop: StopToken, watch: Watch) -> Result<StatsReport, TraceError> {
     let mut counts = Counts::default();
     let mut names = Names::default();
     let flow = source.for_each(|window| {
@@ -178,7 +173,7 @@ pub fn stats(
     };
     let bytes = source.bytes();
     Ok(StatsReport {
-        trace: path.to_string(),
+        trace: source.name().display().to_string(),
         format: match source.format() {
             Format::Dht => "dht",
             Format::Text(TextFormat::Std) => "std",

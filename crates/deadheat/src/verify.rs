@@ -1,12 +1,13 @@
 //! `deadheat verify`: are the witnesses in a report true?
 
 use deadheat_explain::{NotATrace, ReportError, verify_report};
-use deadheat_model::{StopReason, StopToken};
+use deadheat_model::{EventNumber, StopReason, StopToken};
 use deadheat_report::VerifyReport;
 use deadheat_trace::{Source, TraceError};
 use thiserror::Error;
 
 use crate::Watch;
+use crate::files::TraceFailure;
 use crate::reading::read;
 
 /// The most bytes of a report that are read.
@@ -27,6 +28,22 @@ pub enum VerifyError {
     /// The report is not one about this trace.
     #[error(transparent)]
     Report(ReportError),
+}
+
+impl TraceFailure for VerifyError {
+    fn unreadable(&self) -> Option<&TraceError> {
+        match self {
+            VerifyError::Trace(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn event(&self) -> Option<EventNumber> {
+        match self {
+            VerifyError::Impossible(refused) => Some(refused.event),
+            _ => None,
+        }
+    }
 }
 
 /// Checks every witness of a report, as `deadheat analyze --json` prints it, against the trace. Nothing

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat::model::StopToken;
-use deadheat::{AnalyzeOptions, Engine, Step, analyze, engine_named, trace};
+use deadheat::{AnalyzeOptions, Engine, EngineChoice, Step, analyze, engine_named, trace};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, random_trace};
 
@@ -26,7 +26,7 @@ fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
     let source = racy(folder.path());
     let asked = flag();
     let options = AnalyzeOptions {
-        engines: vec![engine_named("m2").unwrap()],
+        engines: EngineChoice::These(vec![engine_named("m2").unwrap()]),
         stop: StopToken::when(asked),
         ..AnalyzeOptions::default()
     };
@@ -69,7 +69,7 @@ fn what_is_found_before_any_stop_is_found_without_one() {
         let source = trace::open(path).unwrap();
         let engine = engines[rng.usize(..engines.len())];
         let mut options = AnalyzeOptions {
-            engines: vec![engine],
+            engines: EngineChoice::These(vec![engine]),
             listing: deadheat::Listing::Pairs,
             ..AnalyzeOptions::default()
         };

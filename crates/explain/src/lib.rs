@@ -41,8 +41,8 @@ pub use explanation::{
 pub use recording::{NotATrace, Recording, writes};
 pub use replay::Replayed;
 pub use report::{
-    Checked, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
+    CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };
 pub use state::{Obstacle, State};
-pub use verified::{Judgement, Shown, Verified};
+pub use verified::{JudgedRace, Judgement, Verified};
 pub use witness::{Refusal, Witnesses};

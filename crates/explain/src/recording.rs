@@ -33,7 +33,7 @@ pub(crate) struct Round {
 
 /// What a trace says about a strand.
 #[derive(Default)]
-pub(crate) struct Recorded {
+pub(crate) struct StrandSize {
     /// How many events it has.
     pub events: u32,
     /// Whether the trace has the event that starts it; otherwise it is there from the beginning.
@@ -48,7 +48,7 @@ pub struct Recording<'t> {
     places: Vec<u32>,
     /// For each event that reads, the write it observed; 0 for none.
     observed: Vec<u32>,
-    pub(crate) strands: FxHashMap<Strand, Recorded>,
+    pub(crate) strands: FxHashMap<Strand, StrandSize>,
     /// The tasks that each finish waits for.
     tasks: FxHashMap<Finish, Vec<Strand>>,
     rounds: Vec<Round>,

@@ -54,12 +54,12 @@ pub enum ReportError {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verification {
     /// In the report's order.
-    pub races: Vec<Checked>,
+    pub races: Vec<CheckedRace>,
 }
 
 /// What became of one race.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Checked {
+pub struct CheckedRace {
     /// Who reported it, if the report says so.
     pub engine: Option<Arc<str>>,
     /// The first access's event.
@@ -73,7 +73,7 @@ pub struct Checked {
 /// Whether a reported race is true.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Its witness is one.
+    /// Its witness is valid.
     Verified,
     /// What the report says of it is not so.
     Refused(Reason),
@@ -118,14 +118,14 @@ pub enum Reason {
 }
 
 impl Verification {
-    /// Whether every race has a witness that is one.
+    /// Whether every race has a valid witness.
     pub fn all_verified(&self) -> bool {
         let mut races = self.races.iter();
         races.all(|race| race.verdict == Verdict::Verified)
     }
 
     /// The races whose report is not so.
-    pub fn refused(&self) -> impl Iterator<Item = &Checked> {
+    pub fn refused(&self) -> impl Iterator<Item = &CheckedRace> {
         let races = self.races.iter();
         races.filter(|race| matches!(race.verdict, Verdict::Refused(_)))
     }
@@ -135,11 +135,11 @@ impl Verification {
 struct Report {
     engine: Option<String>,
     events: Option<u64>,
-    races: Vec<Reported>,
+    races: Vec<ReportedRace>,
 }
 
 #[derive(Deserialize)]
-struct Reported {
+struct ReportedRace {
     kind: Option<String>,
     variable: Option<String>,
     first: End,
@@ -182,7 +182,7 @@ pub fn verify_report(
             return Err(ReportError::OtherTrace { reported, events });
         }
         let engine: Option<Arc<str>> = report.engine.as_deref().map(Arc::from);
-        let checked = report.races.iter().map(|race| Checked {
+        let checked = report.races.iter().map(|race| CheckedRace {
             engine: engine.clone(),
             first: race.first.event,
             second: race.second.event,
@@ -212,7 +212,12 @@ fn read(json: &str) -> Result<Vec<Report>, ReportError> {
     }
 }
 
-fn judge(race: &Reported, trace: &Execution, threads: &Threads, witnesses: &Witnesses) -> Verdict {
+fn judge(
+    race: &ReportedRace,
+    trace: &Execution,
+    threads: &Threads,
+    witnesses: &Witnesses,
+) -> Verdict {
     if let Err(reason) = names_agree(race, trace) {
         return Verdict::Refused(reason);
     }
@@ -274,7 +279,7 @@ impl<'t> Threads<'t> {
 }
 
 /// Whether what a report says of the two accesses is what the trace says.
-fn names_agree(race: &Reported, trace: &Execution) -> Result<(), Reason> {
+fn names_agree(race: &ReportedRace, trace: &Execution) -> Result<(), Reason> {
     let mut kinds = Vec::new();
     for end in [&race.first, &race.second] {
         let (event, access) = access(trace, end.event)?;

@@ -153,7 +153,7 @@ impl Obstacle {
 
 /// How a lock is held.
 #[derive(Clone, Default, Debug)]
-struct Held {
+struct LockState {
     /// Who has it, and how often.
     owner: Option<(Strand, u32)>,
     /// Who has it for reading, and how often.
@@ -166,7 +166,7 @@ pub struct State {
     done: FxHashMap<Strand, u32>,
     forked: FxHashSet<Strand>,
     written: FxHashMap<Location, EventNumber>,
-    locks: FxHashMap<Lock, Held>,
+    locks: FxHashMap<Lock, LockState>,
     tokens: FxHashMap<Semaphore, u64>,
     on: FxHashSet<Flag>,
     set: FxHashSet<Promise>,

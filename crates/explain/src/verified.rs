@@ -25,7 +25,7 @@ impl<P> Verified<P> {
 
 /// A race, with its proof if the engine gives proofs.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct JudgedRace {
     /// The race.
     pub race: Race,
     /// What shows it.
@@ -36,7 +36,7 @@ pub struct Shown {
 #[derive(Debug)]
 pub struct Judgement {
     /// The races. If the engine gives proofs, each has one.
-    pub races: Vec<Shown>,
+    pub races: Vec<JudgedRace>,
     /// All but the races: what the engine found, and as undecided those whose proof was refused.
     pub rest: Findings,
     /// The refusals. Each is a bug in the engine.
@@ -47,7 +47,7 @@ impl Judgement {
     /// The findings of an engine that gives no proofs.
     pub fn unproven(mut findings: Findings) -> Judgement {
         let races = std::mem::take(&mut findings.races).into_iter();
-        let races = races.map(|finding| Shown {
+        let races = races.map(|finding| JudgedRace {
             race: finding.race,
             witness: None,
         });
@@ -74,7 +74,7 @@ impl Judgement {
                 None => Ok(None),
             };
             match verdict {
-                Ok(Some(witness)) => races.push(Shown {
+                Ok(Some(witness)) => races.push(JudgedRace {
                     race,
                     witness: Some(witness),
                 }),

@@ -141,54 +141,39 @@ fn callee(statement: &Statement) -> Option<(&Name, bool)> {
 
 /// What a statement does by itself, without the blocks in it and the procedures it calls.
 fn own_effect(statement: &Statement) -> Effect {
-    let mut effect = Effect::default();
-    let mut unfit = None;
-    match &statement.kind {
-        StatementKind::Async(_) | StatementKind::AsyncCall(..) => {
-            effect.uses(Construct::Async);
-            unfit = Some("async");
-        }
-        StatementKind::Let(_, Init::Future(_)) => {
-            effect.uses(Construct::Future);
-            unfit = Some("future");
-        }
-        StatementKind::Let(_, Init::Promise) => effect.uses(Construct::Promise),
-        StatementKind::Finish(_) => {
-            effect.uses(Construct::Finish);
-            unfit = Some("finish");
-        }
-        StatementKind::Isolated(_) => effect.uses(Construct::Isolated),
-        StatementKind::Fork(..) => {
-            effect.uses(Construct::Fork);
-            unfit = Some("fork");
-        }
+    // What it uses, and its word if it cannot stand in `isolated`.
+    let (construct, unfit) = match &statement.kind {
+        StatementKind::Async(_) | StatementKind::AsyncCall(..) => (Construct::Async, "async"),
+        StatementKind::Let(_, Init::Future(_)) => (Construct::Future, "future"),
+        StatementKind::Let(_, Init::Promise) => (Construct::Promise, ""),
+        StatementKind::Finish(_) => (Construct::Finish, "finish"),
+        StatementKind::Isolated(_) => (Construct::Isolated, ""),
+        StatementKind::Fork(..) => (Construct::Fork, "fork"),
         StatementKind::Operation(operation, _) => match operation {
-            Operation::Set => effect.uses(Construct::Promise),
+            Operation::Set => (Construct::Promise, ""),
             // Of a declared promise, one made or set elsewhere, or a future: all counted there.
-            Operation::Get => unfit = Some("get"),
-            Operation::Acquire => {
-                effect.uses(Construct::Lock);
-                unfit = Some("acquire");
+            Operation::Get => {
+                let unfit_for_isolated = Some((statement.span, "get"));
+                return Effect {
+                    unfit_for_isolated,
+                    ..Effect::default()
+                };
             }
-            Operation::Release => effect.uses(Construct::Lock),
-            Operation::P => {
-                effect.uses(Construct::Semaphore);
-                unfit = Some("p");
-            }
-            Operation::V => effect.uses(Construct::Semaphore),
-            Operation::Wait => {
-                effect.uses(Construct::Event);
-                unfit = Some("wait");
-            }
-            Operation::Post | Operation::Clear => effect.uses(Construct::Event),
-            Operation::Join => {
-                effect.uses(Construct::Fork);
-                unfit = Some("join");
-            }
+            Operation::Acquire => (Construct::Lock, "acquire"),
+            Operation::Release => (Construct::Lock, ""),
+            Operation::P => (Construct::Semaphore, "p"),
+            Operation::V => (Construct::Semaphore, ""),
+            Operation::Wait => (Construct::Event, "wait"),
+            Operation::Post | Operation::Clear => (Construct::Event, ""),
+            Operation::Join => (Construct::Fork, "join"),
         },
-        _ => {}
+        _ => return Effect::default(),
+    };
+    let mut effect = Effect::default();
+    effect.uses(construct);
+    if !unfit.is_empty() {
+        effect.unfit_for_isolated = Some((statement.span, unfit));
     }
-    effect.unfit_for_isolated = unfit.map(|word| (statement.span, word));
     effect
 }
 

@@ -321,7 +321,7 @@ impl fmt::Display for AccessKind {
 pub struct Access {
     /// What is touched.
     pub location: Location,
-    /// How.
+    /// Read or write.
     pub kind: AccessKind,
 }
 

@@ -27,6 +27,8 @@ pub struct Arguments {
     pub has_debug_option: bool,
     /// Wants every symbol of a shared object defined when it is linked.
     pub forbids_undefined: bool,
+    /// Code is made when everything is linked (`-flto`).
+    pub optimises_when_linking: bool,
     /// Another sanitizer with a runtime of its own: its name.
     pub other_sanitizer: Option<&'static str>,
     /// A `-x` is still in force at the end: what follows would be taken for a source.
@@ -189,6 +191,8 @@ impl Arguments {
                 "-m32" | "-mx32" | "-m16" => found.is_32_bit = true,
                 "-fopenmp" => found.openmp = true,
                 "-fno-openmp" => found.openmp = false,
+                "-fno-lto" => found.optimises_when_linking = false,
+                _ if text.starts_with("-flto") => found.optimises_when_linking = true,
                 "-" => {
                     inputs += found.note_input(Path::new("-"), language.as_deref(), &mut headers)
                 }

@@ -8,14 +8,15 @@
 //! |---|---|---|
 //! | compile | `-fsanitize=thread -fno-sanitize-link-runtime` and reads that a write follows | `-fsanitize=thread`, no warning about fences |
 //! | compile and link in one | the same | `-wrapper`: only the compiler proper sees the option |
-//! | link an executable | our archive, its exported symbols | the same |
+//! | | no `_FORTIFY_SOURCE`, a header before those of GNU's C++ library | the same |
+//! | link an executable | our archive, its exported symbols, calls of the C++ library that it wants to see | the same |
 //! | link a shared object | nothing: the hooks come from the executable | the same |
 
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use thiserror::Error;
@@ -31,6 +32,16 @@ pub enum Language {
     C,
     /// `c++`.
     Cxx,
+}
+
+impl Language {
+    fn named(driver: &str) -> Option<Language> {
+        match driver {
+            "cc" => Some(Language::C),
+            "c++" => Some(Language::Cxx),
+            _ => None,
+        }
+    }
 }
 
 /// Why the compiler was not run.
@@ -73,9 +84,33 @@ pub enum CompileError {
 /// The first argument by which gcc's `-wrapper` comes back to this command; see [`wrap`].
 const WRAP: &str = "--deadheat-wrap";
 
+/// Becomes the compiler if the command, which was called by these words, is `deadheat cc` or `deadheat c++`, or a link
+/// to it that is called `deadheat-cc` or `deadheat-c++`. Returns an error only if that failed.
+pub fn compile_if_called(words: &[OsString]) -> Option<CompileError> {
+    let (name, arguments) = words.split_first()?;
+    let called = Path::new(name).file_name().and_then(OsStr::to_str);
+    let link = called.and_then(|name| name.strip_prefix("deadheat-"));
+    let result = match wrap(arguments) {
+        Some(result) => result,
+        None => {
+            let (language, arguments) = match link.and_then(Language::named) {
+                Some(language) => (language, arguments),
+                None => {
+                    let (first, rest) = arguments.split_first()?;
+                    (Language::named(first.to_str()?)?, rest)
+                }
+            };
+            let own = std::env::current_exe().map_or(name.clone(), OsString::from);
+            compile(language, arguments, &own)
+        }
+    };
+    let Err(error) = result;
+    Some(error)
+}
+
 /// Becomes the compiler for `arguments`, of which a leading `--with=COMPILER` chooses it. `own` is this command's
 /// path, for gcc to call back. Returns only if that failed.
-pub fn compile(
+fn compile(
     language: Language,
     arguments: &[OsString],
     own: &OsStr,
@@ -94,7 +129,7 @@ pub fn compile(
 
 /// Becomes the program gcc wanted to run, with `-fsanitize=thread` if that compiles C or C++. `arguments` are those
 /// of this command if it was called by gcc's `-wrapper`; else `None` comes back.
-pub fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
+fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
     let [first, program, rest @ ..] = arguments else {
         return None;
     };
@@ -137,12 +172,23 @@ fn with_checking(
             return Err(CompileError::NotSixtyFourBits);
         }
     }
-    // Who asks for ThreadSanitizer gets this instead.
-    let own_sanitizer =
-        |argument: &&OsString| !(asked.compiles || asked.links) || *argument != "-fsanitize=thread";
-    all.extend(arguments.iter().filter(own_sanitizer).cloned());
+    // Who asks for ThreadSanitizer gets this instead. What `_FORTIFY_SOURCE` calls instead of `memcpy` and its like,
+    // nobody would see.
+    let stays = |argument: &&OsString| {
+        let fortifies = argument
+            .to_string_lossy()
+            .starts_with("-Wp,-D_FORTIFY_SOURCE");
+        !(asked.compiles || asked.links) || **argument != "-fsanitize=thread" && !fortifies
+    };
+    all.extend(arguments.iter().filter(stays).cloned());
     if asked.compiles {
         all.extend(compile_options(compiler.family, &asked, own));
+        let headers = Runtime::unpack()?.headers;
+        all.extend([
+            "-U_FORTIFY_SOURCE".into(),
+            "-isystem".into(),
+            headers.into(),
+        ]);
     }
     if asked.links && asked.without_runtime {
         if asked.forbids_undefined {
@@ -207,6 +253,11 @@ fn link_options(runtime: &Runtime, asked: &Arguments) -> Vec<OsString> {
     let mut exports = OsString::from("--dynamic-list=");
     exports.push(&runtime.exports);
     options.extend(["-Xlinker".into(), exports]);
+    if !asked.optimises_when_linking {
+        let mut wraps = OsString::from("-Wl,@");
+        wraps.push(&runtime.wraps);
+        options.push(wraps);
+    }
     options.extend(["-lpthread", "-ldl", "-lm", "-Wl,--pop-state"].map(OsString::from));
     options
 }
@@ -226,16 +277,23 @@ mod tests {
         Ok(all.join(" "))
     }
 
+    fn headers() -> String {
+        let headers = Runtime::unpack().unwrap().headers;
+        format!("-U_FORTIFY_SOURCE -isystem {}", headers.display())
+    }
+
     #[test]
     fn compiling_gets_hooks_and_lines_but_no_library() {
         assert_eq!(
             line(Family::Gcc, "-O2 -c a.c").unwrap(),
-            "-O2 -c a.c -fsanitize=thread -Wno-tsan -g"
+            format!("-O2 -c a.c -fsanitize=thread -Wno-tsan -g {}", headers())
         );
+        let fortified = line(Family::Gcc, "-Wp,-D_FORTIFY_SOURCE=2 -c a.c").unwrap();
+        assert!(fortified.starts_with("-c a.c") && fortified.contains("-U_FORTIFY_SOURCE"));
         let clang = line(Family::Clang, "-g1 -c a.c").unwrap();
         assert!(clang.starts_with("-g1 -c a.c -fsanitize=thread"), "{clang}");
         assert!(
-            !clang.contains("libdeadheat_rt") && !clang.ends_with("-g"),
+            !clang.contains("libdeadheat_rt") && !clang.contains(" -g "),
             "{clang}"
         );
     }

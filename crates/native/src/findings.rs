@@ -114,7 +114,7 @@ pub struct Race {
 /// One side of a race.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Access {
-    /// Who.
+    /// The number of the thread that accesses.
     pub thread: u64,
     /// First byte.
     pub address: u64,
@@ -197,12 +197,12 @@ pub enum Memory {
     },
     /// A thread's stack.
     Stack {
-        /// Whose.
+        /// The number of the thread that it belongs to.
         thread: u64,
     },
     /// A thread-local variable.
     Tls {
-        /// Whose.
+        /// The number of the thread that it belongs to.
         thread: u64,
     },
     /// A module's data.

@@ -15,13 +15,22 @@ use thiserror::Error;
 
 use crate::findings::findings_files;
 
+/// A program under test.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Its path, or a name that is looked up as a shell does.
+    pub path: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// End it by SIGTERM after so long.
+    pub timeout: Option<Duration>,
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
+    pub program: Program,
     /// Further variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The directory for the files that it leaves, until they have been read; that for temporary ones if none is given.
@@ -105,9 +114,16 @@ pub fn launch(
     has_room(&path).map_err(LaunchError::Room)?;
     let path = path.join("findings");
     pass_signals_on();
-    let mut command = Command::new(&launch.program);
+    if let Some(time) = launch.program.timeout {
+        std::thread::spawn(move || {
+            std::thread::sleep(time);
+            // It passes the signal on.
+            send(std::process::id() as i32, libc::SIGTERM);
+        });
+    }
+    let mut command = Command::new(&launch.program.path);
     command
-        .args(&launch.arguments)
+        .args(&launch.program.arguments)
         .env("DEADHEAT_REPORT", &path)
         .env("DEADHEAT_MODE", "check");
     if std::env::var_os("OMP_NUM_THREADS").is_none() && cores() < FEW {
@@ -116,7 +132,7 @@ pub fn launch(
     }
     command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
     let start = |error| LaunchError::Start {
-        program: launch.program.to_string_lossy().into_owned(),
+        program: launch.program.path.to_string_lossy().into_owned(),
         error,
     };
     let mut program = command.spawn().map_err(start)?;
@@ -148,7 +164,7 @@ pub fn launch(
 
 #[allow(unsafe_code)]
 fn send(process: i32, signal: i32) {
-    // SAFETY: kill only takes numbers. The process has not been waited for, so its id is still its own.
+    // SAFETY: kill only takes numbers. The process is this one, or has not been waited for: its id is still its own.
     unsafe { libc::kill(process, signal) };
 }
 

@@ -20,16 +20,16 @@ mod survey;
 mod symbols;
 mod toolchain;
 
-pub use driver::{CompileError, Language, compile, wrap};
+pub use driver::{CompileError, Language, compile_if_called};
 pub use findings::{
     Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, Task,
     Thread, findings_files,
 };
-pub use launch::{Launch, LaunchError, Outcome, launch};
+pub use launch::{Launch, LaunchError, Outcome, Program, launch};
 pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use rust::{RustError, cargo};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
-pub use symbols::{Frame, Symbols};
+pub use symbols::Frame;
 pub use toolchain::{Compiler, Family, NoCompiler};

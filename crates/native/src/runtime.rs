@@ -16,6 +16,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use thiserror::Error;
 
 static ARCHIVE: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
+static STRING_HEADER: &str = include_str!("basic_string.tcc");
 
 /// The runtime on disk.
 #[derive(Clone, Debug)]
@@ -24,6 +25,10 @@ pub struct Runtime {
     pub archive: PathBuf,
     /// The symbols that libraries loaded later must find in the executable, as a linker's dynamic list.
     pub exports: PathBuf,
+    /// Options for the linker, one a line: calls of these functions of the C++ library are led through the runtime.
+    pub wraps: PathBuf,
+    /// A directory of headers that come before those of the C++ library.
+    pub headers: PathBuf,
 }
 
 /// Why the runtime could not be unpacked.
@@ -46,10 +51,13 @@ impl Runtime {
     fn unpack_into(cache: &Path) -> Result<Runtime, RuntimeError> {
         let mut hasher = SipHasher13::new();
         hasher.write(ARCHIVE);
+        hasher.write(STRING_HEADER.as_bytes());
         let directory = cache.join(format!("runtime-{:032x}", hasher.finish128().as_u128()));
         let runtime = Runtime {
             archive: directory.join("libdeadheat_rt.a"),
             exports: directory.join("exports.list"),
+            wraps: directory.join("wraps.list"),
+            headers: directory.join("include"),
         };
         if directory.is_dir() {
             return Ok(runtime);
@@ -63,8 +71,15 @@ impl Runtime {
             .prefix("unfinished-")
             .tempdir_in(cache)
             .map_err(failure)?;
-        fs::write(unfinished.path().join("libdeadheat_rt.a"), ARCHIVE).map_err(failure)?;
-        fs::write(unfinished.path().join("exports.list"), exports()).map_err(failure)?;
+        let write = |name, content: &[u8]| {
+            fs::write(unfinished.path().join(name), content).map_err(failure)
+        };
+        fs::create_dir_all(unfinished.path().join("include/bits")).map_err(failure)?;
+        write("include/bits/basic_string.tcc", STRING_HEADER.as_bytes())?;
+        write("libdeadheat_rt.a", ARCHIVE)?;
+        let (exports, wraps) = lists();
+        write("exports.list", exports.as_bytes())?;
+        write("wraps.list", wraps.as_bytes())?;
         match fs::rename(unfinished.path(), &directory) {
             // Someone else was faster: theirs is the same.
             Err(_) if directory.is_dir() => Ok(runtime),
@@ -98,9 +113,11 @@ fn cache_directory() -> PathBuf {
     }
 }
 
-/// The names the runtime defines for others, as a dynamic list: the compiler's hooks and what it interposes.
-fn exports() -> String {
-    let mut names = BTreeSet::new();
+/// Two lists for the linker: the names that the runtime defines for others (the compiler's hooks and what it
+/// interposes), as a dynamic list, and options for those by which calls are led through it.
+fn lists() -> (String, String) {
+    let mut exports = BTreeSet::new();
+    let mut wraps = BTreeSet::new();
     let archive = ArchiveFile::parse(ARCHIVE).expect("the linker accepts it, too");
     for member in archive.members().flatten() {
         let Ok(file) = member.data(ARCHIVE).and_then(object::File::parse) else {
@@ -111,21 +128,27 @@ fn exports() -> String {
             .filter(|symbol| symbol.is_global() && symbol.is_definition())
         {
             let Ok(name) = symbol.name() else { continue };
+            if let Some(name) = name.strip_prefix("__wrap_") {
+                wraps.insert(name.to_string());
+            }
             // Rust's own symbols serve nobody outside.
             if symbol.scope() == SymbolScope::Dynamic
                 && !name.starts_with("_ZN")
                 && !name.starts_with("_R")
                 && !name.contains("rust")
             {
-                names.insert(name.to_string());
+                exports.insert(name.to_string());
             }
         }
     }
-    let lines: String = names
-        .iter()
-        .map(|name| format!("  \"{name}\";\n"))
-        .collect();
-    format!("{{\n{lines}}};\n")
+    let lines = |names: BTreeSet<String>, line: fn(String) -> String| {
+        names.into_iter().map(line).collect::<String>()
+    };
+    let exports = lines(exports, |name| format!("  \"{name}\";\n"));
+    (
+        format!("{{\n{exports}}};\n"),
+        lines(wraps, |name| format!("--wrap={name}\n")),
+    )
 }
 
 #[cfg(test)]

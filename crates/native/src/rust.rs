@@ -20,6 +20,9 @@ use crate::runtime::{Runtime, RuntimeError};
 /// Why cargo could not be called so.
 #[derive(Debug, Error)]
 pub enum RustError {
+    /// What cargo is to do is not said.
+    #[error("cargo has to be told what to do: `cargo deadheat run`, `test` or `build`")]
+    NoSubcommand,
     /// There is no such toolchain.
     #[error(
         "Rust programs need a nightly toolchain: `rustup toolchain install nightly --component rust-src` (DEADHEAT_TOOLCHAIN \
@@ -54,13 +57,15 @@ struct Toolchain {
     host: String,
 }
 
-/// Calls cargo. `own` is the path of this command; `options` are those of `deadheat run`, which programs and
-/// tests are run by.
-pub fn cargo(
-    own: &Path,
-    options: &[OsString],
-    arguments: &[OsString],
-) -> Result<ExitStatus, RustError> {
+/// The words by which cargo runs or builds something.
+const SUBCOMMANDS: [&str; 8] = ["run", "r", "test", "t", "build", "b", "bench", "nextest"];
+
+/// Calls cargo. `own` is the path of this command; the words are first options of `deadheat run`, which programs and
+/// tests are run by, then cargo's.
+pub fn cargo(own: &Path, words: &[OsString]) -> Result<ExitStatus, RustError> {
+    let mut places = words.iter();
+    let place = places.position(|word| SUBCOMMANDS.iter().any(|known| word == known));
+    let (options, arguments) = words.split_at(place.ok_or(RustError::NoSubcommand)?);
     let toolchain = Toolchain::find()?;
     let linker = linker(own)?;
     let mut command = Command::new("cargo");

@@ -71,7 +71,7 @@ pub enum Place {
         size: u64,
         /// Who allocated it.
         thread: String,
-        /// Where.
+        /// The calls that allocated it, innermost first.
         stack: Vec<Rc<Frame>>,
     },
     /// A thread's stack or thread-local variable, named in full by `variable`.

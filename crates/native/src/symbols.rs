@@ -121,6 +121,10 @@ impl Symbols {
             if symbols.extent.contains(&own) {
                 return Some(match symbols.global(own) {
                     Some((name, 0)) => name,
+                    // The runtime's table of them, which has four bytes for each.
+                    Some((name, offset)) if name == "file descriptor" => {
+                        format!("{name} {}", offset / 4)
+                    }
                     Some((name, offset)) => format!("{name}+{offset}"),
                     None => format!("{}+{own:#x}", file_name(&module.path)),
                 });
@@ -240,7 +244,8 @@ fn demangled(name: &str) -> String {
     if !name.starts_with("_Z") && !name.starts_with("_R") {
         return name.to_string();
     }
-    addr2line::demangle_auto(Cow::from(name), None).into_owned()
+    // Which of two layouts a type of GNU's library has is not part of a name that people write.
+    addr2line::demangle_auto(Cow::from(name), None).replace("[abi:cxx11]", "")
 }
 
 /// A variable's name as the source has it: a static local of C is `worker.count` to clang and `count.0` to gcc.

@@ -90,7 +90,7 @@ pub struct PairReport {
 pub struct AccessInTrace {
     /// The event's number, from 1.
     pub event: EventNumber,
-    /// Who.
+    /// The name of the thread or task that accesses.
     pub thread: String,
     /// Where in the source.
     pub loc: String,

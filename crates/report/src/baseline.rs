@@ -33,7 +33,7 @@ pub enum BaselineError {
 impl Baseline {
     /// Takes in a report: JSON objects one after the other, or SARIF.
     pub fn read(text: &str) -> Result<Baseline, BaselineError> {
-        let mut found = Found::default();
+        let mut found = Fingerprints::default();
         let mut json = serde_json::Deserializer::from_str(text);
         loop {
             Walk(&mut found).deserialize(&mut json)?;
@@ -54,13 +54,13 @@ impl Baseline {
 }
 
 #[derive(Default)]
-struct Found {
+struct Fingerprints {
     known: FxHashSet<String>,
     is_report: bool,
 }
 
 /// Goes through any JSON value, and takes what it is after.
-struct Walk<'f>(&'f mut Found);
+struct Walk<'f>(&'f mut Fingerprints);
 
 impl<'de> DeserializeSeed<'de> for Walk<'_> {
     type Value = ();

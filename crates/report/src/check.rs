@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::check_findings::Unlisted;
 use crate::check_guarantee;
+use crate::explain::ExplainReport;
 use crate::filter::LeftOut;
 use crate::parallel::Starts;
 
@@ -23,7 +24,7 @@ const MAX_NAME: usize = 60;
 const MAX_WAITING: usize = 1000;
 
 /// What `deadheat check` says about one program, in the order of its JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 pub struct CheckReport {
     /// The file.
     pub program: String,
@@ -65,6 +66,9 @@ pub struct CheckReport {
     /// What was left out because a baseline or suppressions name it.
     #[serde(flatten)]
     pub left_out: LeftOut,
+    /// Why the run's races are there, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<ExplainReport>,
     /// Whether what can go wrong is more than what is listed and what was left out.
     #[serde(skip)]
     pub unlisted: Unlisted,
@@ -122,7 +126,7 @@ pub struct OrdersReport {
 /// One access of a race.
 #[derive(Clone, Debug, Serialize)]
 pub struct AccessReport {
-    /// Where.
+    /// Its place in the program.
     #[serde(flatten)]
     pub position: SourcePosition,
     /// Whether it reads or writes.
@@ -145,11 +149,11 @@ pub struct DeadlockReport {
 /// One task or thread that waits.
 #[derive(Clone, Debug, Serialize)]
 pub struct WaitingReport {
-    /// Who.
+    /// Its name.
     pub task: String,
     /// For what, in words.
     pub waits_for: String,
-    /// Where.
+    /// Its place in the program.
     #[serde(flatten)]
     pub position: SourcePosition,
 }
@@ -161,7 +165,7 @@ pub struct ErrorReport {
     pub fingerprint: String,
     /// What went wrong.
     pub message: String,
-    /// Where.
+    /// Its place in the program.
     #[serde(flatten)]
     pub position: SourcePosition,
     /// In which task or thread.
@@ -196,15 +200,15 @@ pub struct ExploredReport {
     /// Every race of every schedule, each with a schedule that shows it.
     pub races: Vec<ExploredRaceReport>,
     /// A deadlock that some schedule ends in, with that schedule.
-    pub deadlock: Option<Shown<DeadlockReport>>,
+    pub deadlock: Option<Example<DeadlockReport>>,
     /// The errors that some schedule ends with, each with such a schedule.
-    pub errors: Vec<Shown<ErrorReport>>,
+    pub errors: Vec<Example<ErrorReport>>,
 }
 
 /// Something that some schedule ends in.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown<T> {
-    /// What.
+pub struct Example<T> {
+    /// What goes wrong at its end.
     #[serde(flatten)]
     pub what: T,
     /// A schedule that ends so, as lines of a schedule file.
@@ -325,6 +329,7 @@ impl CheckReport {
             explored,
             guarantee: String::new(),
             left_out: LeftOut::default(),
+            explanation: None,
             unlisted: Unlisted::default(),
             proven_by_run: false,
         };
@@ -556,12 +561,12 @@ fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
         error_possible: !exploration.errors.is_empty(),
         endless_possible: exploration.endless,
         races: races.collect(),
-        deadlock: deadlock.map(|found| Shown {
+        deadlock: deadlock.map(|found| Example {
             what: names.deadlock(&found.what),
             schedule: lines(&found.schedule),
         }),
         errors: errors
-            .map(|found| Shown {
+            .map(|found| Example {
                 what: names.error(&found.what),
                 schedule: lines(&found.schedule),
             })

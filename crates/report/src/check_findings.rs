@@ -65,6 +65,9 @@ impl CheckReport {
         {
             self.error = None;
         }
+        if let Some(explanation) = &mut self.explanation {
+            explanation.filter(filter);
+        }
         // What the run has shown is counted once.
         let mut again = filter.start();
         if let Some(explored) = &mut self.explored {

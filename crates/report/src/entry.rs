@@ -139,7 +139,7 @@ pub struct Entry {
     /// What the accesses touch; nothing for what is no race.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub variable: String,
-    /// How often.
+    /// How many pairs of accesses it stands for.
     pub count: u64,
     /// The two accesses; or who waits where; or where it failed.
     pub sides: Vec<Side>,
@@ -181,7 +181,7 @@ impl Entry {
 pub struct Side {
     /// What happens there, and by whom.
     pub label: String,
-    /// Who.
+    /// The name of the thread or task.
     pub thread: String,
     /// `dir/file.c:12:7`, or what else is known.
     pub place: String,
@@ -195,18 +195,18 @@ pub struct Side {
 pub struct Call {
     /// The function.
     pub function: Option<String>,
-    /// Where.
+    /// `dir/file.c:12:7`, or what else is known.
     pub place: String,
 }
 
 /// What one thread does at one place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// Who.
+    /// The name of the thread or task.
     pub thread: String,
-    /// What.
+    /// What it does, as an operation of a trace.
     pub action: String,
-    /// Where.
+    /// `dir/file.c:12:7`, or what else is known.
     pub place: String,
 }
 

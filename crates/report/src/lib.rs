@@ -27,6 +27,7 @@ mod excerpt;
 mod explain;
 mod filter;
 mod fingerprint;
+mod json;
 mod native;
 mod native_text;
 mod openmp;
@@ -41,17 +42,14 @@ mod stats;
 mod style;
 mod verify;
 
-/// The version of the JSON, and of its schema in `docs/report.schema.json`.
-pub const SCHEMA: u32 = 1;
-
 pub use analyze::{
     AboutTrace, AccessInTrace, AnalyzeReport, MAX_SPELT, PairReport, PredictedReport,
     WitnessReport, race_identity,
 };
 pub use baseline::{Baseline, BaselineError};
 pub use check::{
-    AccessReport, CheckReport, DeadlockReport, ErrorReport, ExploredRaceReport, ExploredReport,
-    OrdersReport, RaceReport, Shown, WaitingReport,
+    AccessReport, CheckReport, DeadlockReport, ErrorReport, Example, ExploredRaceReport,
+    ExploredReport, OrdersReport, RaceReport, WaitingReport,
 };
 pub use check_text::Renderer;
 pub use compare::Comparison;
@@ -62,8 +60,9 @@ pub use explain::{
     ExplainReport, ExplainedReport, GeneralReport, MAX_CHAIN, PartitionReport, RacePicture,
 };
 pub use filter::{Filter, LeftOut};
+pub use json::{SCHEMA, json};
 pub use native::{RunReport, identity, leave_out_known};
-pub use native_text::Excerpts;
+pub use native_text::{Excerpts, recorded};
 pub use page::{Graph, Room, Story, page};
 pub use predict::{PredictReport, PredictedRace, native_race};
 pub use sarif::sarif;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use annotate_snippets::{Group, Level};
-use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Survey};
+use deadheat_native::{Frame, NativeAccess, NativeRace, Place, Recorded, Survey};
 
 use crate::excerpt::{self, Mark};
 use crate::native::{RunReport, identity};
@@ -11,6 +11,20 @@ use crate::openmp;
 use crate::remedy::remedy;
 use crate::sources::Sources;
 use crate::style::{self, counted, grouped, renderer};
+
+/// What is in the trace of a program: `12 events of 2 threads`.
+pub fn recorded(recorded: &Recorded) -> String {
+    let (events, threads) = (recorded.events, recorded.threads);
+    let tasks = match recorded.tasks {
+        0 => String::new(),
+        tasks => format!(" and {}", counted(tasks, "task")),
+    };
+    format!(
+        "{} of {}{tasks}",
+        counted(events, "event"),
+        counted(threads, "thread")
+    )
+}
 
 /// How many calls of a stack are shown.
 const MAX_CALLS: usize = 12;

@@ -4,6 +4,8 @@
 //! shows a predicted race, as code flows. Places that are in no file have a logical name only. Paths below the
 //! working directory are relative to it, as services want them.
 
+use std::io::{self, Write};
+
 use serde_json::{Value, json};
 
 use crate::entry::{Call, Chapter, Entry, Rule, Side, Step};
@@ -16,8 +18,13 @@ const MAX_STEPS: usize = 200;
 /// How many all orders together have, roughly: services take 10 MB, compressed.
 const MAX_STEPS_TOGETHER: usize = 40_000;
 
-/// All findings of a command, and the sentences that say what it proves.
-pub fn sarif(chapters: &[Chapter<'_>]) -> Value {
+/// Writes all findings of a command, and the sentences that say what it proves.
+pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, &log(chapters))?;
+    to.write_all(b"\n")
+}
+
+fn log(chapters: &[Chapter<'_>]) -> Value {
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(|path| path.to_str());
     let here = here.unwrap_or_default();

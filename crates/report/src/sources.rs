@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::style::counted;
+
 /// A source file larger than this is not read.
 const LARGEST: u64 = 16 << 20;
 
@@ -60,22 +62,28 @@ impl Sources {
         self.file(path)?.line(number).map(str::to_string)
     }
 
-    /// The files that were read and have been written to after `made` was, sorted.
-    pub fn newer_than(&self, made: &Path) -> Vec<String> {
+    /// A warning, if files that were read have been written to after `made` was, which ran or was recorded.
+    pub fn newer_than(&self, made: &Path) -> Option<String> {
         let written = |path: &Path| {
             std::fs::metadata(path)
                 .and_then(|file| file.modified())
                 .ok()
         };
-        let Some(made) = written(made) else {
-            return Vec::new();
-        };
+        let time = written(made)?;
         let files = self.files.borrow();
         let read = files.iter().filter(|(_, file)| file.is_some());
-        let newer = read.filter(|(path, _)| written(Path::new(path)) > Some(made));
-        let mut newer: Vec<String> = newer.map(|(path, _)| path.clone()).collect();
+        let newer = read.filter(|(path, _)| written(Path::new(path)) > Some(time));
+        let mut newer: Vec<&String> = newer.map(|(path, _)| path).collect();
         newer.sort();
-        newer
+        let (first, others) = newer.split_first()?;
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" and {}", counted(more as u64, "other file")),
+        };
+        Some(format!(
+            "`{first}`{more} changed after `{}` was made: the lines shown may not be those that ran",
+            made.display()
+        ))
     }
 
     fn read(&self, path: &str) -> Option<String> {

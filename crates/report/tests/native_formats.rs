@@ -166,7 +166,10 @@ fn formats(races: Vec<NativeRace>, openmp: Option<OpenMp>) -> [String; 4] {
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap() + "\n";
     let json = pretty(&serde_json::to_value(&report).unwrap());
-    let formats = [text, json, pretty(&sarif(&chapters)), pretty(&data)];
+    let mut log = Vec::new();
+    sarif(&chapters, &mut log).unwrap();
+    let log = String::from_utf8(log).unwrap();
+    let formats = [text, json, log, pretty(&data)];
     for race in &survey.races {
         let identity = format!("\"{}\"", identity(race, &sources));
         let others = &formats[1..];

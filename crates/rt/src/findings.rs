@@ -92,8 +92,9 @@ impl Findings {
     /// A race was found by the running thread.
     #[cold]
     pub fn race(&self, thread: &Thread, race: &RacyAccess) {
-        self.any.store(true, Ordering::Relaxed);
-        self.with(|inner| inner.race(thread, race));
+        if self.with(|inner| inner.race(thread, race)) {
+            self.any.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Races on this memory are none.
@@ -141,7 +142,8 @@ impl Findings {
 }
 
 impl Inner {
-    fn race(&mut self, thread: &Thread, race: &RacyAccess) {
+    /// Whether it is one.
+    fn race(&mut self, thread: &Thread, race: &RacyAccess) -> bool {
         let (first, second) = (&race.first, &race.second);
         let byte = race.address + (first.mask() & second.mask()).trailing_zeros() as usize;
         if self
@@ -149,8 +151,14 @@ impl Inner {
             .iter()
             .any(|(start, end)| (*start..*end).contains(&byte))
         {
-            return;
+            return false;
         }
+        self.count(thread, race);
+        true
+    }
+
+    fn count(&mut self, thread: &Thread, race: &RacyAccess) {
+        let (first, second) = (&race.first, &race.second);
         let [stack1, stack2] = [first, second].map(|record| Origin(record.origin).stack());
         let kinds = u8::from(first.kind().write) | u8::from(second.kind().write) << 1;
         let stacks = if stack1 <= stack2 {

@@ -35,6 +35,8 @@
 
 mod access;
 mod allocator;
+#[cfg(feature = "interpose")]
+mod checked;
 mod depot;
 mod fibers;
 mod findings;

@@ -291,17 +291,20 @@ fn about_half_of_each_family_races_and_little_of_it_goes_wrong_otherwise() {
     }
 }
 
+fn without_faults(family: Family) -> Recipe {
+    Recipe {
+        racy: 0,
+        deadlocks: 0,
+        errors: 0,
+        spins: 0,
+        ..family.recipe()
+    }
+}
+
 #[test]
 fn a_program_without_faults_has_none_in_any_schedule() {
     for family in Family::ALL {
-        let recipe = Recipe {
-            racy: 0,
-            deadlocks: 0,
-            errors: 0,
-            spins: 0,
-            ..family.recipe()
-        };
-        for program in random_programs(&recipe) {
+        for program in random_programs(&without_faults(family)) {
             let found = explore(&program);
             assert!(found.is_complete(), "{program}");
             assert_eq!(found.racy_locations(), [""; 0], "{program}");
@@ -314,13 +317,7 @@ fn a_program_without_faults_has_none_in_any_schedule() {
 #[test]
 fn faults_of_one_kind_bring_no_others() {
     for family in Family::ALL {
-        let none = Recipe {
-            racy: 0,
-            deadlocks: 0,
-            errors: 0,
-            spins: 0,
-            ..family.recipe()
-        };
+        let none = without_faults(family);
         let careless = Recipe {
             racy: 100,
             ..none.clone()

@@ -57,6 +57,7 @@ impl Format {
 
 /// A trace that can be read, as often as one likes.
 pub struct Source {
+    name: PathBuf,
     kind: Kind,
     /// What of the input could be read only once; it goes with the source.
     _copy: Option<tempfile::TempPath>,
@@ -104,7 +105,11 @@ pub fn open(path: impl AsRef<Path>) -> Result<Source, TraceError> {
     }
     if meta.is_some_and(|meta| meta.is_file()) {
         let kind = Kind::open(path, Format::of_name(path), path)?;
-        return Ok(Source { kind, _copy: None });
+        return Ok(Source {
+            name: path.into(),
+            kind,
+            _copy: None,
+        });
     }
     let mut copy = tempfile::NamedTempFile::new().map_err(unreadable)?;
     let input: &mut dyn Read = match stdin {
@@ -114,6 +119,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Source, TraceError> {
     io::copy(input, &mut copy).map_err(unreadable)?;
     let kind = Kind::open(copy.path(), Format::of_name(path), path)?;
     Ok(Source {
+        name: path.into(),
         kind,
         _copy: Some(copy.into_temp_path()),
     })
@@ -152,6 +158,11 @@ impl Kind {
 }
 
 impl Source {
+    /// The path by which it was opened.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
     /// How the trace is stored.
     pub fn format(&self) -> Format {
         match &self.kind {

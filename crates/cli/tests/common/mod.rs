@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use deadheat::model::Construct;
+
 /// The project's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -39,4 +41,24 @@ pub fn stdout(output: &Output) -> String {
 #[allow(dead_code)]
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+/// The engines that order threads and their locks, and the others.
+#[allow(dead_code)]
+pub fn engines_of_threads_and_tasks() -> [Vec<&'static str>; 2] {
+    [true, false].map(|of_threads| {
+        let engines = deadheat::ENGINES.iter();
+        let engines = engines.filter(|engine| engine.orders(Construct::Lock) == of_threads);
+        engines.map(|engine| engine.name).collect()
+    })
+}
+
+/// A command by each engine: on the trace, which is of threads, or else on a program of tasks.
+#[allow(dead_code)]
+pub fn by_every_engine(trace: &str) -> Vec<Vec<&str>> {
+    let [threads, tasks] = engines_of_threads_and_tasks();
+    let analyze = |engine| vec!["analyze", "--engine", engine, trace];
+    let check = |engine| vec!["check", "--engine", engine, "examples/lost-update.tp"];
+    let commands = threads.into_iter().map(analyze);
+    commands.chain(tasks.into_iter().map(check)).collect()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{deadheat, deadheat_on, root, stderr, stdout};
+use crate::common::{by_every_engine, deadheat, deadheat_on, root, stderr, stdout};
 use crate::identities::{fingerprints, fingerprints_of_text, page_data};
 use crate::schema::violations;
 use crate::{conforms, read};
@@ -289,30 +289,7 @@ fn formats_look_as_they_did() {
         vec!["analyze", "--engine", "all", trace],
         vec!["analyze", "examples/traces/m2-fig1a.std"],
     ];
-    for engine in [
-        "hb",
-        "fasttrack",
-        "shb",
-        "wcp",
-        "dc",
-        "m2",
-        "eraser",
-        "graph",
-    ] {
-        commands.push(vec![
-            "analyze",
-            "--engine",
-            engine,
-            "examples/traces/m2-fig2.std",
-        ]);
-    }
-    for engine in ["spd3", "esp-bags", "drdp", "zipper"] {
-        commands.push(vec!["check", "--engine", engine, "examples/lost-update.tp"]);
-    }
-    for engine in deadheat::ENGINES {
-        let by = |command: &Vec<&str>| command.contains(&engine.name);
-        assert!(commands.iter().any(by), "no findings of {}", engine.name);
-    }
+    commands.extend(by_every_engine("examples/traces/m2-fig2.std"));
     let [mut texts, mut jsons, mut sarifs, mut pages] = [const { String::new() }; 4];
     for command in &commands {
         let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();

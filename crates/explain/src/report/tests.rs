@@ -52,7 +52,7 @@ fn a_true_report_is_verified() {
     assert!(verification.all_verified());
     assert_eq!(
         verification.races,
-        [Checked {
+        [CheckedRace {
             engine: Some("m2".into()),
             first: 2,
             second: 14,

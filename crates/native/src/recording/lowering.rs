@@ -33,6 +33,8 @@ pub struct Lowering {
     objects: BTreeMap<u64, Object>,
     /// Locks that each strand holds, in the order in which it took them.
     held: FxHashMap<Strand, Vec<u64>>,
+    /// The barrier at which each strand is. It may be destroyed before all have left.
+    arrived: FxHashMap<Strand, Barrier>,
     fences: FxHashMap<Strand, Fences>,
     /// Whether the program has fences at all.
     pub has_fences: bool,
@@ -228,6 +230,11 @@ impl Lowering {
         names: &mut N,
         ops: &mut Ops,
     ) -> Result<(), N::Error> {
+        if !arrive {
+            let left = self.arrived.remove(&strand);
+            ops.extend(left.map(|barrier| (strand, Op::BarrierLeave(barrier))));
+            return Ok(());
+        }
         // Those of a round may arrive before all of the one before it have left.
         let turn = (round % 4) as usize;
         let barrier = match self.object(address).barriers[turn] {
@@ -239,13 +246,8 @@ impl Lowering {
                 barrier
             }
         };
-        ops.push((
-            strand,
-            match arrive {
-                true => Op::BarrierArrive(barrier),
-                false => Op::BarrierLeave(barrier),
-            },
-        ));
+        self.arrived.insert(strand, barrier);
+        ops.push((strand, Op::BarrierArrive(barrier)));
         Ok(())
     }
 

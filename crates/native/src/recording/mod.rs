@@ -114,7 +114,6 @@ pub fn write_trace(
         ordered: OrderedWriter::new(&writer),
         created: FxHashSet::default(),
         living: FxHashSet::default(),
-        ended: FxHashSet::default(),
         locals: Locals::default(),
         tasks: Tasks::default(),
         several: false,
@@ -168,7 +167,6 @@ struct Scribe<'w> {
     ordered: OrderedWriter<'w>,
     created: FxHashSet<Strand>,
     living: FxHashSet<Strand>,
-    ended: FxHashSet<Strand>,
     locals: Locals,
     tasks: Tasks,
     /// Whether there has been a second thread.
@@ -217,8 +215,7 @@ impl Scribe<'_> {
             return Ok(());
         }
         let strand = self.tasks.running(thread);
-        let over = self.ended.contains(&strand) || self.tasks.is_over(strand);
-        if over && !step.is_about_memory() {
+        if self.tasks.is_over(strand) && !step.is_about_memory() {
             return Ok(());
         }
         match step {
@@ -418,7 +415,7 @@ impl Scribe<'_> {
                 ops.push((strand, Op::Fork(other)));
             }
             What::Join => {
-                if self.ended.insert(other) {
+                if self.tasks.close(other) {
                     self.living.remove(&other);
                     self.lowering.end(other, ops);
                 }
@@ -431,7 +428,7 @@ impl Scribe<'_> {
                     self.lowering.begin_unknown(strand, living, names, ops)?;
                 } else if !self.created.contains(&strand) {
                     // One of OpenMP's own: what it does, it does as a task.
-                    self.ended.insert(strand);
+                    self.tasks.close(strand);
                     return Ok(());
                 }
                 self.living.insert(strand);
@@ -439,7 +436,7 @@ impl Scribe<'_> {
             What::End => {
                 self.lowering.end(strand, ops);
                 self.living.remove(&strand);
-                self.ended.insert(strand);
+                self.tasks.close(strand);
             }
             What::Destroy => self.lowering.forget(address, 1),
         }

@@ -113,6 +113,11 @@ impl Tasks {
         strand == Strand(u32::MAX) || self.ended.contains(&strand)
     }
 
+    /// A strand does nothing more; false: that was so before.
+    pub fn close(&mut self, strand: Strand) -> bool {
+        self.ended.insert(strand)
+    }
+
     /// What a strand is to be called that is created now.
     pub fn name(&mut self, creator: Strand, deed: Deed, number: u64, place: &str) -> String {
         if deed == Deed::Task {
@@ -208,7 +213,7 @@ impl Tasks {
             inside.remove(&strand);
         }
         ops.push((strand, Op::End));
-        self.ended.insert(strand);
+        self.close(strand);
     }
 
     fn region(&mut self, strand: Strand) -> Option<&mut Region> {

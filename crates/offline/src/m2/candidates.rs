@@ -1,5 +1,5 @@
-//! Pairs of accesses that may race: nothing that every reordering keeps orders them, and they have no
-//! lock in common.
+//! Pairs of accesses that may race: the order that every correct reordering preserves leaves them unordered, and
+//! they have no lock in common.
 //!
 //! The accesses to a location are put together by strand, place, kind and the locks held. Two such
 //! groups of different strands that conflict and share no lock are compared: as what an access needs
@@ -17,7 +17,7 @@ use crate::threads::{At, Publish, Slot, ThreadEngine};
 /// Accesses of one strand to one location, at one place, of one kind, plain or atomic, under the same locks.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Whose.
+    /// The strand whose they are.
     pub strand: u32,
     /// Where in the source.
     pub site: Site,
@@ -194,7 +194,7 @@ impl Meeting<'_> {
     pub fn unordered<'s>(
         &'s self,
         skeleton: &'s Skeleton,
-    ) -> impl Iterator<Item = (Link, Unordered<'s>)> {
+    ) -> impl Iterator<Item = (Link, ConcurrentAccesses<'s>)> {
         let (one, other) = (self.one, self.other);
         let (mut low, mut high) = (0, 0);
         (0..one.accesses.len()).map(move |access| {
@@ -209,7 +209,7 @@ impl Meeting<'_> {
             {
                 high += 1;
             }
-            let others = Unordered {
+            let others = ConcurrentAccesses {
                 strand: other.strand,
                 accesses: &other.accesses[low..high],
             };
@@ -220,12 +220,12 @@ impl Meeting<'_> {
 
 /// Accesses of a group that nothing orders with an access of another.
 #[derive(Clone, Copy)]
-pub struct Unordered<'a> {
+pub struct ConcurrentAccesses<'a> {
     strand: u32,
     accesses: &'a [Access],
 }
 
-impl<'a> Unordered<'a> {
+impl<'a> ConcurrentAccesses<'a> {
     /// How many there are.
     pub fn count(self) -> u64 {
         self.accesses.len() as u64

@@ -1,8 +1,8 @@
 //! Whether two accesses can be made to meet: the decision procedure of M2, with its closure on demand.
 //!
 //! A witness is an order of a set of events after which both accesses are next. The set is the
-//! [cut](super::skeleton) that both need. What an order of it must satisfy are the orders every
-//! reordering keeps (each chain's, writes before the reads that observe them, forks, joins), and
+//! [cut](super::skeleton) that both need. An order of it must satisfy what every correct reordering
+//! preserves (each chain's order, writes before the reads that observe them, forks, joins), and
 //! choices of two: a write `w'` is before the write `w` that a read `r` of the same location observes,
 //! or after `r`; of two sections of one lock one is before the other; a section that is not complete in
 //! the set is the last of its lock. A section of a third strand may also be completed, which makes the

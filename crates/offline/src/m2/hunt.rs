@@ -56,7 +56,7 @@ type Pair<'a> = ([Link; 2], &'a Meeting<'a>);
 
 /// What is known of a unit.
 #[derive(Default)]
-struct Known<'a> {
+struct UnitRaces<'a> {
     /// Those that race: all if every pair is wanted, else the first.
     races: Vec<(Pair<'a>, Reordering)>,
     /// How many race, as far as they were looked at.
@@ -138,7 +138,7 @@ impl<'a> Hunt<'a> {
                 progress(done, units.len() as u64);
                 (*index, known)
             });
-        let known: Vec<(usize, Known)> = known.collect();
+        let known: Vec<(usize, UnitRaces)> = known.collect();
         prediction.counted = known.iter().all(|(_, known)| known.untried == 0);
         for same in known.chunk_by(|a, b| a.0 == b.0) {
             self.report(same, &witness, &mut prediction);
@@ -154,7 +154,7 @@ impl<'a> Hunt<'a> {
     /// Adds what is known of the units of two places.
     fn report(
         &self,
-        units: &[(usize, Known)],
+        units: &[(usize, UnitRaces)],
         witness: &(impl Fn([Link; 2], &Reordering) -> Witness + Sync),
         prediction: &mut Findings,
     ) {
@@ -196,7 +196,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// Takes note of a decision.
-    fn add(&self, known: &mut Known<'a>, pair: Pair<'a>, decision: Decision) {
+    fn add(&self, known: &mut UnitRaces<'a>, pair: Pair<'a>, decision: Decision) {
         let place = |(pair, _): &Pair| {
             let [a, b] = pair.map(|link| self.skeleton.number(link));
             (a.max(b), a.min(b))
@@ -284,11 +284,11 @@ impl<'a> Hunt<'a> {
         pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
-    fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> Known<'a> {
+    fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> UnitRaces<'a> {
         let mut budget = Budget::of_events(EVENTS, self.stop);
-        let mut known = Known {
+        let mut known = UnitRaces {
             stopped: self.stop.due(),
-            ..Known::default()
+            ..UnitRaces::default()
         };
         if known.stopped.is_some() {
             known.untried = unit.pairs;
@@ -339,7 +339,7 @@ impl<'a> Hunt<'a> {
         decider: &mut Decider,
         unit: &Unit<'a>,
         budget: &mut Budget,
-        known: &mut Known<'a>,
+        known: &mut UnitRaces<'a>,
     ) {
         known.open.clear();
         let mut left = unit.pairs;

@@ -1,10 +1,9 @@
 //! M2 (Pavlogiannis, POPL 2020): predicts races that did not happen, each with a witness.
 //!
-//! Two accesses of a trace race if some correct reordering of it (each strand does a beginning of what
-//! it did, and each read observes the write that it observed) brings both to be next. That is what M2
-//! looks for:
-//! - [`exposure`](crate::threads::exposure) finds the locations that can race at all, and of those whose
-//!   accesses every correct reordering keeps in order, which do not matter;
+//! Two accesses of a trace race if some correct reordering of it (a prefix of each strand's events, in which
+//! each read observes the write that it observed) ends where both can happen next. M2 looks for such a reordering:
+//! - [`exposure`](crate::threads::exposure) finds the locations that can race at all, and the locations whose
+//!   accesses have the same order in every correct reordering, which do not matter;
 //! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and finds the pairs of
 //!   accesses that may race;
 //! - [`decide`] looks for a witness of a pair;

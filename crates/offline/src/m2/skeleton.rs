@@ -57,12 +57,12 @@ pub enum Step {
     Acquire(u32),
     /// Gives back a lock that it took at an index of the chain.
     Release(u32, u32),
-    /// Orders strands in a way that every reordering keeps.
+    /// Orders strands in a way that every correct reordering preserves.
     Order,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct SkeletonEvent {
     number: u32,
     /// Three bits of kind, 29 of location or lock.
     what: u32,
@@ -80,8 +80,8 @@ pub const MAX_OBJECTS: usize = 1 << KIND_SHIFT;
 /// How many events a trace can have.
 pub const MAX_EVENTS: u64 = u32::MAX as u64 - 1;
 
-impl Kept {
-    fn new(number: EventNumber, step: Step) -> Kept {
+impl SkeletonEvent {
+    fn new(number: EventNumber, step: Step) -> SkeletonEvent {
         let (kind, object, link) = match step {
             Step::Read(x, observed) => (0, x, observed),
             Step::Write(x) => (1, x, NOTHING),
@@ -90,7 +90,7 @@ impl Kept {
             Step::Order => (4, 0, NOTHING),
             Step::Update(x, observed) => (5, x, observed),
         };
-        Kept {
+        SkeletonEvent {
             number: number as u32,
             what: kind << KIND_SHIFT | object,
             link,
@@ -114,7 +114,7 @@ impl Kept {
 /// A critical section.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Whose.
+    /// The strand that is inside.
     pub strand: u32,
     /// Where it begins in the strand's chain.
     pub acquire: u32,
@@ -129,7 +129,7 @@ pub type Cut = Vec<u32>;
 
 #[derive(Debug, Default)]
 struct Chain {
-    events: Vec<Kept>,
+    events: Vec<SkeletonEvent>,
     /// The lengths of prefixes from which on more is needed of other strands; the cuts are in `cuts`.
     lengths: Vec<u32>,
     cuts: Vec<u32>,
@@ -355,7 +355,7 @@ impl Builder {
 
     fn push(&mut self, at: At, step: Step) -> Link {
         let events = &mut self.skeleton.chains[at.strand.index()].events;
-        let new = Kept::new(at.number, step);
+        let new = SkeletonEvent::new(at.number, step);
         // What was told of the event before is that it is behind others: it is still one event.
         match events.last_mut() {
             Some(last) if last.number == new.number && last.step() == Step::Order => *last = new,

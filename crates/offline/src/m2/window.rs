@@ -1,12 +1,12 @@
 //! The end of a trace, put in another order.
 //!
 //! A window has the events of a set from some number on; those before it are taken to have happened
-//! as in the trace. It knows the orders that every reordering keeps and those that were added, finds
+//! as in the trace. It knows the orders that every correct reordering preserves and those that were added, finds
 //! what they imply ([`Window::known_order`]), and linearises them ([`Window::max_min`]), saying which
 //! rules the result breaks.
 //!
-//! Most events have nothing to do with other strands. What they are behind is what the last event of
-//! their strand is behind that does, a *joint*; only joints have clocks.
+//! Most events have nothing to do with other strands. Such an event happens after the same events as the last
+//! *joint* before it in its strand: an event that does. Only joints have clocks.
 //!
 //! Cost: some ten nanoseconds for each event of the window, and a clock for each joint.
 

@@ -31,7 +31,7 @@ pub(super) fn width(text: &str) -> i32 {
 
 /// A box.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct Rectangle {
     pub(super) row: usize,
     pub(super) column: usize,
     pub(super) x: i32,
@@ -42,7 +42,7 @@ pub(super) struct Placed {
     pub(super) rows: Vec<Row>,
 }
 
-impl Placed {
+impl Rectangle {
     pub(super) fn centre(&self) -> i32 {
         self.x + self.width / 2
     }
@@ -51,7 +51,7 @@ impl Placed {
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) boxes: Vec<Placed>,
+    pub(super) boxes: Vec<Rectangle>,
     /// The line of each edge.
     pub(super) edges: Vec<Line>,
     /// The line of each race, and the middle of its label.
@@ -95,7 +95,7 @@ impl Layout {
 }
 
 /// The boxes with their rows, columns and sizes; where these are is not yet known.
-fn boxes(drawing: &Drawing, numbers: i32) -> Vec<Placed> {
+fn boxes(drawing: &Drawing, numbers: i32) -> Vec<Rectangle> {
     let mut rows = vec![0; drawing.boxes.len()];
     // Edges lead from lower numbers to higher, and are sorted by where they lead.
     for edge in &drawing.edges {
@@ -109,7 +109,7 @@ fn boxes(drawing: &Drawing, numbers: i32) -> Vec<Placed> {
         let rows = node.steps.rows();
         let widest = rows.iter().map(|row| numbers + width(&row.text())).max();
         let widest = widest.unwrap_or(0).max(width(&name));
-        Placed {
+        Rectangle {
             row,
             column: columns[&node.strand],
             x: 0,
@@ -125,7 +125,7 @@ fn boxes(drawing: &Drawing, numbers: i32) -> Vec<Placed> {
 
 impl Frame {
     /// Makes the rows high and the columns wide enough, and puts the boxes there.
-    fn new(boxes: &mut [Placed], races: &[RaceLine]) -> Frame {
+    fn new(boxes: &mut [Rectangle], races: &[RaceLine]) -> Frame {
         let row_count = boxes.iter().map(|b| b.row + 1).max().unwrap_or(0);
         let column_count = boxes.iter().map(|b| b.column + 1).max().unwrap_or(0);
         let mut heights = vec![0; row_count];
@@ -178,7 +178,7 @@ impl Frame {
 
 /// The boxes of a race, the one further left first. They are never in one column: a strand does not
 /// race with itself.
-pub(super) fn sides<'b>(boxes: &'b [Placed], race: &RaceLine) -> (&'b Placed, &'b Placed) {
+pub(super) fn sides<'b>(boxes: &'b [Rectangle], race: &RaceLine) -> (&'b Rectangle, &'b Rectangle) {
     let (a, b) = (&boxes[race.nodes.0], &boxes[race.nodes.1]);
     match a.column <= b.column {
         true => (a, b),
@@ -201,7 +201,7 @@ mod tests {
         a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
     }
 
-    fn area(placed: &Placed) -> Area {
+    fn area(placed: &Rectangle) -> Area {
         let (x, y) = (placed.x, placed.y);
         (x, y, x + placed.width, y + placed.height)
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use deadheat_offline::Node;
 
-use super::layout::{Frame, Placed, sides, width};
+use super::layout::{Frame, Rectangle, sides, width};
 use super::races::RaceLine;
 use super::{Drawing, EdgeKind};
 
@@ -34,7 +34,7 @@ pub(super) struct Line {
 }
 
 impl Frame {
-    pub(super) fn edges(&self, boxes: &[Placed], drawing: &Drawing) -> Vec<Line> {
+    pub(super) fn edges(&self, boxes: &[Rectangle], drawing: &Drawing) -> Vec<Line> {
         let ends = ports(boxes, drawing);
         let mut lanes: HashMap<(usize, bool), i32> = HashMap::new();
         let lines = drawing.edges.iter().zip(ends).map(|(edge, (x1, x2))| {
@@ -88,7 +88,7 @@ impl Frame {
         lines.collect()
     }
 
-    pub(super) fn races(&self, boxes: &[Placed], races: &[RaceLine]) -> Vec<(Line, Point)> {
+    pub(super) fn races(&self, boxes: &[Rectangle], races: &[RaceLine]) -> Vec<(Line, Point)> {
         let mut labels = Labels::default();
         let mut crossings: BTreeMap<usize, i32> = BTreeMap::new();
         let lines = races.iter().map(|race| {
@@ -98,7 +98,7 @@ impl Frame {
                 true => left.height.min(right.height),
                 false => 0,
             };
-            let middle = |placed: &Placed| match height {
+            let middle = |placed: &Rectangle| match height {
                 0 => placed.y + placed.height / 2,
                 height => placed.y + height / 2,
             };
@@ -145,7 +145,7 @@ impl Frame {
 /// Where each edge leaves its upper box and meets its lower one. A strand's own edge takes the
 /// middle; others spread to its left and right in the order of where they come from or go to, so
 /// that they need not cross.
-fn ports(boxes: &[Placed], drawing: &Drawing) -> Vec<Point> {
+fn ports(boxes: &[Rectangle], drawing: &Drawing) -> Vec<Point> {
     let mut ports: Vec<Point> = Vec::with_capacity(drawing.edges.len());
     let mut leaving: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut arriving: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
@@ -173,7 +173,7 @@ fn ports(boxes: &[Placed], drawing: &Drawing) -> Vec<Point> {
 
 /// Places along a side of a box for sorted edges, other than the strand's own.
 fn spread(
-    placed: &Placed,
+    placed: &Rectangle,
     edges: &[usize],
     drawing: &Drawing,
     column: impl Fn(usize) -> usize,

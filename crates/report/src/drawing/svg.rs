@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{LINE, Layout, PADDING, Placed, width};
+use super::layout::{LINE, Layout, PADDING, Rectangle, width};
 use super::lines::Piece;
 use super::{Drawing, EdgeKind, LEGEND, NodeBox, RACE_LEGEND};
 
@@ -165,7 +165,7 @@ impl Drawing {
     }
 }
 
-fn add_box(svg: &mut String, node: &NodeBox, placed: &Placed, numbers: i32) {
+fn add_box(svg: &mut String, node: &NodeBox, placed: &Rectangle, numbers: i32) {
     let mut class = "node".to_string();
     if node.isolated {
         class += " isolated";

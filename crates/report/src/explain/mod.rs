@@ -8,7 +8,7 @@ pub use picture::RacePicture;
 use deadheat_explain::general::{Certainty, GeneralRaces};
 use std::sync::Arc;
 
-use deadheat_explain::{Bound, Explanation, Shown, Status};
+use deadheat_explain::{Bound, Explanation, JudgedRace, Status};
 use deadheat_model::{Execution, Race, StopReason};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -110,7 +110,7 @@ impl ExplainReport {
     pub fn new(
         execution: &Execution,
         explanation: &Explanation,
-        predicted: Vec<Shown>,
+        predicted: Vec<JudgedRace>,
         general: &GeneralRaces,
         sources: &Sources,
         spelling: Option<&Arc<Spelling>>,
@@ -119,7 +119,7 @@ impl ExplainReport {
         let mut races: Vec<ExplainedReport> = Vec::new();
         let mut partitions = Vec::new();
         // A reordering that was checked settles what dependences leave open.
-        let mut shown: FxHashMap<_, Shown> = FxHashMap::default();
+        let mut shown: FxHashMap<_, JudgedRace> = FxHashMap::default();
         let mut others = Vec::new();
         let apparent: FxHashMap<_, Status> = explanation
             .races
@@ -181,7 +181,7 @@ impl ExplainReport {
         }
         // Nothing that raced in this run can have caused what no other race is there to cause.
         let is_first = races.is_empty();
-        for Shown { race, witness } in others {
+        for JudgedRace { race, witness } in others {
             let id = races.len() + 1;
             let witness = witness.zip(spelling);
             let witness = witness.map(|(witness, spelling)| {

@@ -1,10 +1,13 @@
 //! What programs tell of themselves: custom synchronisation, benign accesses, fibers.
 
 use std::ffi::c_char;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::export;
+use crate::recording::{self, Record};
 use crate::sync;
 use crate::thread::{enter, local};
+use crate::world::world;
 
 extern "C" fn acquire(address: usize, pc: usize) {
     sync::acquire(address, pc)
@@ -121,15 +124,23 @@ extern "C" fn benign_race(_file: *const c_char, _line: i32, address: usize, _why
     benign(address, 8);
 }
 
-fn benign(address: usize, size: usize) {
-    if let Some(_entered) = enter() {
-        crate::world::world().findings.benign(address, size);
+/// Races on this memory are none. A recording leaves out what is done to it from now on.
+pub fn benign(address: usize, size: usize) {
+    const UNCHECKED: u64 = 3;
+    if let Some(entered) = enter() {
+        if recording::on() {
+            let code = recording::code(0, UNCHECKED);
+            return entered
+                .thread()
+                .note_memory(Record::New, address, size, code);
+        }
+        world().findings.benign(address, size);
     }
 }
 
 extern "C" fn thread_name(_file: *const c_char, _line: i32, _name: *const c_char) {}
 extern "C" fn nothing() {}
-extern "C" fn zero() -> i32 {
+extern "C" fn zero() -> usize {
     0
 }
 
@@ -147,6 +158,21 @@ extern "C" fn destroy_fiber(fiber: usize) {
 }
 extern "C" fn switch_fiber(fiber: usize, flags: u32) {
     crate::fibers::switch(fiber, flags & 1 == 0)
+}
+
+/// A barrier that orders nothing, for programs that want two things to come one after the other and still race: how
+/// many threads meet in the low byte, how many have come above it.
+extern "C" fn silent_barrier_init(barrier: &AtomicU64, count: u32) {
+    barrier.store(u64::from(count) & 0xff, Ordering::Relaxed);
+}
+
+extern "C" fn silent_barrier_wait(barrier: &AtomicU64) {
+    let come = barrier.fetch_add(1 << 8, Ordering::Relaxed);
+    let count = (come & 0xff).max(1);
+    let round = (come >> 8) / count;
+    while (barrier.load(Ordering::Relaxed) >> 8) / count == round {
+        crate::os::yield_now();
+    }
 }
 
 /// # Safety
@@ -176,6 +202,15 @@ export! {
     "__tsan_destroy_fiber" plain => destroy_fiber;
     "__tsan_switch_to_fiber" plain => switch_fiber;
     "__tsan_set_fiber_name" plain => name_fiber;
+    "__tsan_external_register_tag" plain => zero;
+    "__tsan_external_register_header" plain => nothing;
+    "__tsan_external_assign_tag" plain => nothing;
+    "__tsan_check_no_mutexes_held" plain => nothing;
+    "__tsan_flush_memory" plain => nothing;
+    "__tsan_testonly_barrier_init" plain => silent_barrier_init;
+    "__tsan_testonly_barrier_wait" plain => silent_barrier_wait;
+    "AnnotateMemoryIsInitialized" plain => nothing;
+    "AnnotateMemoryIsUninitialized" plain => nothing;
     "AnnotateIgnoreReadsBegin" plain => ignore_reads_begin;
     "AnnotateIgnoreReadsEnd" plain => ignore_reads_end;
     "AnnotateIgnoreWritesBegin" plain => ignore_writes_begin;

@@ -110,6 +110,7 @@ extern "C" fn func_exit() {
 }
 
 extern "C" fn init() {
+    crate::checked::update();
     drop(enter());
 }
 
@@ -126,7 +127,7 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, size: usize, pc: usiz
 }
 
 unsafe extern "C" fn memset(to: *mut u8, byte: i32, size: usize, pc: usize) -> *mut u8 {
-    range(to as usize, size, WRITE, What::Range, pc);
+    crate::interpose::memory::writes(to as usize, size, pc);
     // SAFETY: the program's own call.
     unsafe { real!(memset: fn(*mut u8, i32, usize) -> *mut u8)(to, byte, size) }
 }
@@ -135,6 +136,21 @@ export! {
     "__tsan_init" plain => init;
     "__tsan_func_entry" stack => func_entry;
     "__tsan_func_exit" plain => func_exit;
+    // Here the program says itself who accesses.
+    "__tsan_read1_pc" plain => read1;
+    "__tsan_read2_pc" plain => read2;
+    "__tsan_read4_pc" plain => read4;
+    "__tsan_read8_pc" plain => read8;
+    "__tsan_read16_pc" plain => read16;
+    "__tsan_write1_pc" plain => write1;
+    "__tsan_write2_pc" plain => write2;
+    "__tsan_write4_pc" plain => write4;
+    "__tsan_write8_pc" plain => write8;
+    "__tsan_write16_pc" plain => write16;
+    "__tsan_read_range_pc" plain => read_range;
+    "__tsan_write_range_pc" plain => write_range;
+    "__tsan_external_read" plain => read1;
+    "__tsan_external_write" plain => write1;
     "__tsan_read_range" 2 => read_range;
     "__tsan_write_range" 2 => write_range;
     "__tsan_vptr_update" 2 => vptr_update;

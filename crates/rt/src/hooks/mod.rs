@@ -53,6 +53,30 @@ macro_rules! export_one {
             target = sym $target,
         );
     };
+    // So many words and `...`: a list of the arguments, as `va_start` makes it, takes the place of the latter.
+    ($name:expr, variadic1, $target:path) => { $crate::hooks::export_one!(@variadic $name, $target, "8", "rsi", "rdx"); };
+    ($name:expr, variadic2, $target:path) => { $crate::hooks::export_one!(@variadic $name, $target, "16", "rdx", "rcx"); };
+    ($name:expr, variadic3, $target:path) => { $crate::hooks::export_one!(@variadic $name, $target, "24", "rcx", "r8"); };
+    (@variadic $name:expr, $target:path, $used:literal, $list:literal, $pc:literal) => {
+        std::arch::global_asm!(
+            concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak ", $name, "\n.type ", $name,
+                ",@function\n.p2align 4\n", $name, ":"),
+            // Exceptions do not come through here, but stacks are looked at in signal handlers.
+            ".cfi_startproc", "sub rsp, 216", ".cfi_adjust_cfa_offset 216",
+            "mov [rsp + 32], rdi", "mov [rsp + 40], rsi", "mov [rsp + 48], rdx",
+            "mov [rsp + 56], rcx", "mov [rsp + 64], r8", "mov [rsp + 72], r9",
+            "test al, al", "je 2f",
+            "movaps [rsp + 80], xmm0", "movaps [rsp + 96], xmm1", "movaps [rsp + 112], xmm2", "movaps [rsp + 128], xmm3",
+            "movaps [rsp + 144], xmm4", "movaps [rsp + 160], xmm5", "movaps [rsp + 176], xmm6", "movaps [rsp + 192], xmm7",
+            "2:",
+            concat!("mov dword ptr [rsp], ", $used), "mov dword ptr [rsp + 4], 48",
+            "lea rax, [rsp + 224]", "mov [rsp + 8], rax", "lea rax, [rsp + 32]", "mov [rsp + 16], rax",
+            concat!("mov ", $list, ", rsp"), concat!("mov ", $pc, ", [rsp + 216]"),
+            "call {target}", "add rsp, 216", ".cfi_adjust_cfa_offset -216", "ret", ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name, "\n.popsection"),
+            target = sym $target,
+        );
+    };
     // Three words, and the stack pointer.
     ($name:expr, stack3, $target:path) => { $crate::hooks::export_one!(@ $name, $target, "mov rcx, rsp", "jmp {target}"); };
     // The stack pointer instead of the caller's address.

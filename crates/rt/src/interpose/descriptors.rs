@@ -1,18 +1,27 @@
 //! File descriptors: what goes through a pipe or a socket orders whoever wrote it and whoever reads it.
 //!
+//! `poll`, `select` and `epoll` tell of what has come, and order as reading it does.
+//!
 //! Each pipe, socket pair or event counter has a channel for both its ends; all sockets that are connected in
 //! other ways share one, and all files another. Standard input, output and error order nothing.
 
+use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::memory::{reads, writes};
+use rustc_hash::FxHashMap;
+
+use super::calls::{calls, went_well};
+use super::memory::{forget, reads, writes};
 use super::real::real;
 use crate::hooks::export;
+use crate::os::Spin;
 use crate::sync;
+use crate::thread::enter;
 
 const MANY: usize = 1 << 16;
 /// Which channel a descriptor has: 0 that of all files, 1 that of all sockets, else its own.
+#[unsafe(export_name = "file descriptor")]
 static CHANNELS: [AtomicU32; MANY] = [const { AtomicU32::new(0) }; MANY];
 static NEXT: AtomicU32 = AtomicU32::new(2);
 
@@ -25,6 +34,29 @@ fn channel(file: c_int) -> Option<usize> {
     Some(std::ptr::from_ref(&CHANNELS[number]) as usize)
 }
 
+/// A descriptor must stay open while it is used: what stands for it is read.
+pub fn uses(file: c_int, pc: usize) {
+    if let Some(entry) = entry(file) {
+        reads(std::ptr::from_ref(entry) as usize, 4, pc);
+    }
+}
+
+fn entry(file: c_int) -> Option<&'static AtomicU32> {
+    let file = usize::try_from(file).ok().filter(|file| *file >= 3)?;
+    CHANNELS.get(file)
+}
+
+/// A descriptor is about to be closed: nobody may use it meanwhile. Who gets its number next knows nothing of that.
+pub fn closes(file: c_int, pc: usize) {
+    sends(file);
+    set(file, 0);
+    if let Some(entry) = entry(file) {
+        let address = std::ptr::from_ref(entry) as usize;
+        writes(address, 4, pc);
+        forget(address, 4);
+    }
+}
+
 fn set(file: c_int, number: u32) {
     if let Some(entry) = usize::try_from(file)
         .ok()
@@ -34,7 +66,8 @@ fn set(file: c_int, number: u32) {
     }
 }
 
-fn sends(file: c_int) {
+/// What the thread has done happens before what follows a read of what is written now.
+pub fn sends(file: c_int) {
     if let Some(channel) = channel(file) {
         sync::release_more(channel, 0);
     }
@@ -43,6 +76,34 @@ fn sends(file: c_int) {
 fn receives(file: c_int) {
     if let Some(channel) = channel(file) {
         sync::acquire(channel, 0);
+    }
+}
+
+/// The descriptor of a stream, if it has a channel of its own: the order of all files is not that of their streams.
+fn own_channel(stream: usize) -> Option<c_int> {
+    // SAFETY: a stream that the program uses.
+    let file = unsafe { real!(fileno: fn(usize) -> c_int)(stream) };
+    let entry = CHANNELS.get(usize::try_from(file).ok()?)?;
+    (entry.load(Ordering::Relaxed) != 0).then_some(file)
+}
+
+/// As [`sends`], through a stream.
+pub fn sends_stream(stream: usize) {
+    if let Some(file) = own_channel(stream) {
+        sends(file);
+    }
+}
+
+/// A stream is about to be closed, and its descriptor with it.
+pub fn closes_stream(stream: usize, pc: usize) {
+    // SAFETY: a stream that the program uses.
+    closes(unsafe { real!(fileno: fn(usize) -> c_int)(stream) }, pc);
+}
+
+/// Something has come through a stream.
+pub fn receives_stream(stream: usize) {
+    if let Some(file) = own_channel(stream) {
+        receives(file);
     }
 }
 
@@ -56,12 +117,14 @@ fn pair(ends: *const c_int) {
 }
 
 unsafe extern "C" fn read(file: c_int, to: usize, size: usize, pc: usize) -> isize {
+    uses(file, pc);
     // SAFETY: the program's own call.
     let result = unsafe { real!(read: fn(c_int, usize, usize) -> isize)(file, to, size) };
     got(file, to, result, pc)
 }
 
 unsafe extern "C" fn pread(file: c_int, to: usize, size: usize, offset: i64, pc: usize) -> isize {
+    uses(file, pc);
     // SAFETY: the program's own call.
     let result =
         unsafe { real!(pread: fn(c_int, usize, usize, i64) -> isize)(file, to, size, offset) };
@@ -69,6 +132,7 @@ unsafe extern "C" fn pread(file: c_int, to: usize, size: usize, offset: i64, pc:
 }
 
 unsafe extern "C" fn recv(file: c_int, to: usize, size: usize, flags: c_int, pc: usize) -> isize {
+    uses(file, pc);
     // SAFETY: the program's own call.
     let result =
         unsafe { real!(recv: fn(c_int, usize, usize, c_int) -> isize)(file, to, size, flags) };
@@ -84,6 +148,7 @@ fn got(file: c_int, to: usize, result: isize, pc: usize) -> isize {
 }
 
 unsafe extern "C" fn write(file: c_int, from: usize, size: usize, pc: usize) -> isize {
+    uses(file, pc);
     reads(from, size, pc);
     sends(file);
     // SAFETY: the program's own call.
@@ -97,6 +162,7 @@ unsafe extern "C" fn pwrite(
     offset: i64,
     pc: usize,
 ) -> isize {
+    uses(file, pc);
     reads(from, size, pc);
     sends(file);
     // SAFETY: the program's own call.
@@ -104,6 +170,7 @@ unsafe extern "C" fn pwrite(
 }
 
 unsafe extern "C" fn send(file: c_int, from: usize, size: usize, flags: c_int, pc: usize) -> isize {
+    uses(file, pc);
     reads(from, size, pc);
     sends(file);
     // SAFETY: the program's own call.
@@ -127,46 +194,13 @@ unsafe fn pieces(
     }
 }
 
-unsafe extern "C" fn readv(
-    file: c_int,
-    vector: *const libc::iovec,
-    count: c_int,
-    pc: usize,
-) -> isize {
-    // SAFETY: the program's own call.
-    unsafe {
-        let result =
-            real!(readv: fn(c_int, *const libc::iovec, c_int) -> isize)(file, vector, count);
-        if result > 0 {
-            receives(file);
-            pieces(vector, count, result as usize, |at, size| {
-                writes(at, size, pc)
-            });
-        }
-        result
-    }
-}
-
-unsafe extern "C" fn writev(
-    file: c_int,
-    vector: *const libc::iovec,
-    count: c_int,
-    pc: usize,
-) -> isize {
-    // SAFETY: the program's own call.
-    unsafe {
-        pieces(vector, count, usize::MAX, |at, size| reads(at, size, pc));
-        sends(file);
-        real!(writev: fn(c_int, *const libc::iovec, c_int) -> isize)(file, vector, count)
-    }
-}
-
 unsafe extern "C" fn sendmsg(
     file: c_int,
     message: *const libc::msghdr,
     flags: c_int,
     pc: usize,
 ) -> isize {
+    uses(file, pc);
     // SAFETY: the program's own call.
     unsafe {
         pieces(
@@ -186,6 +220,7 @@ unsafe extern "C" fn recvmsg(
     flags: c_int,
     pc: usize,
 ) -> isize {
+    uses(file, pc);
     // SAFETY: the program's own call.
     unsafe {
         let result =
@@ -289,43 +324,187 @@ unsafe extern "C" fn dup(file: c_int) -> c_int {
     same(file, unsafe { real!(dup: fn(c_int) -> c_int)(file) })
 }
 
-unsafe extern "C" fn dup2(file: c_int, new: c_int) -> c_int {
+unsafe extern "C" fn dup2(file: c_int, new: c_int, pc: usize) -> c_int {
+    if new != file {
+        closes(new, pc);
+    }
     // SAFETY: the program's own call.
     same(file, unsafe {
         real!(dup2: fn(c_int, c_int) -> c_int)(file, new)
     })
 }
 
-unsafe extern "C" fn close(file: c_int) -> c_int {
-    sends(file);
-    set(file, 0);
+unsafe extern "C" fn close(file: c_int, pc: usize) -> c_int {
+    closes(file, pc);
     // SAFETY: the program's own call.
     unsafe { real!(close: fn(c_int) -> c_int)(file) }
 }
 
 /// A program is about to close a descriptor by a system call of its own.
-extern "C" fn before_close(file: c_long) {
-    sends(file as c_int);
-    set(file as c_int, 0);
+extern "C" fn before_close(file: c_long, pc: usize) {
+    closes(file as c_int, pc);
 }
 
 extern "C" fn after_close(_result: c_long, _file: c_long) {}
 
-unsafe extern "C" fn epoll_ctl(poll: c_int, what: c_int, file: c_int, event: usize) -> c_int {
-    sends(poll);
-    // SAFETY: the program's own call.
-    unsafe { real!(epoll_ctl: fn(c_int, c_int, c_int, usize) -> c_int)(poll, what, file, event) }
+/// What each descriptor of `epoll` waits for: the descriptors that were added with this data.
+static WATCHED: (Spin, Watched) = (Spin::new(), Watched(UnsafeCell::new(None)));
+
+type Watches = FxHashMap<(c_int, u64), Vec<c_int>>;
+
+struct Watched(UnsafeCell<Option<Watches>>);
+
+// SAFETY: only touched with the lock held.
+unsafe impl Sync for Watched {}
+
+fn watched<T>(what: impl FnOnce(&mut Watches) -> T) -> Option<T> {
+    let _entered = enter()?;
+    let _guard = WATCHED.0.lock();
+    // SAFETY: the lock is held.
+    Some(what(
+        unsafe { &mut *WATCHED.1.0.get() }.get_or_insert_default(),
+    ))
 }
 
-unsafe extern "C" fn epoll_wait(poll: c_int, events: usize, most: c_int, time: c_int) -> c_int {
+/// An event of `epoll`, as the kernel has it.
+#[repr(C, packed)]
+struct Event {
+    what: u32,
+    data: u64,
+}
+
+unsafe extern "C" fn epoll_ctl(
+    poll: c_int,
+    what: c_int,
+    file: c_int,
+    event: *const Event,
+) -> c_int {
+    sends(poll);
     // SAFETY: the program's own call.
     let result = unsafe {
-        real!(epoll_wait: fn(c_int, usize, c_int, c_int) -> c_int)(poll, events, most, time)
+        real!(epoll_ctl: fn(c_int, c_int, c_int, *const Event) -> c_int)(poll, what, file, event)
     };
-    if result > 0 {
-        receives(poll);
+    if result == 0 {
+        watched(|watches| {
+            watches.retain(|(of, _), files| {
+                if *of == poll {
+                    files.retain(|watched| *watched != file);
+                }
+                !files.is_empty()
+            });
+            if what != libc::EPOLL_CTL_DEL {
+                // SAFETY: an event that the kernel has read.
+                let data = unsafe { (*event).data };
+                watches.entry((poll, data)).or_default().push(file);
+            }
+        });
     }
     result
+}
+
+/// Events have come: whoever made them comes before.
+fn has_events(poll: usize, events: usize, number: usize) {
+    let (poll, number) = (poll as c_int, number as c_int);
+    for index in 0..usize::try_from(number).unwrap_or(0) {
+        receives(poll);
+        // SAFETY: the kernel has written so many.
+        let data = unsafe { (*(events as *const Event).add(index)).data };
+        let files = watched(|watches| watches.get(&(poll, data)).cloned());
+        files.flatten().into_iter().flatten().for_each(receives);
+    }
+}
+
+/// Something can be read from these descriptors, or is otherwise worth knowing.
+fn are_ready(files: usize, number: usize, result: usize, pc: usize) {
+    reads(files, number.saturating_mul(size_of::<libc::pollfd>()), pc);
+    if result as c_int > 0 {
+        for index in 0..number {
+            // SAFETY: the program's own list.
+            let file = unsafe { &*(files as *const libc::pollfd).add(index) };
+            if file.revents != 0 {
+                receives(file.fd);
+                writes(&raw const file.revents as usize, 2, pc);
+            }
+        }
+    }
+}
+
+/// As [`are_ready`], for a set of descriptors below a number.
+fn are_readable(number: usize, set: usize, result: usize, pc: usize) {
+    if result as c_int > 0 && set != 0 {
+        let number = (number as c_int).clamp(0, libc::FD_SETSIZE as c_int);
+        writes(set, (number as usize).div_ceil(64) * 8, pc);
+        for file in 0..number {
+            // SAFETY: the program's own set.
+            if unsafe { libc::FD_ISSET(file, set as *const libc::fd_set) } {
+                receives(file);
+            }
+        }
+    }
+}
+
+calls! { (pc, result)
+    epoll_wait(poll, events, most, time) {} { has_events(poll, events, result) };
+    epoll_pwait(poll, events, most, time, mask) {} { has_events(poll, events, result) };
+    epoll_pwait2(poll, events, most, time, mask) {} { has_events(poll, events, result) };
+    poll(files, number, time) {} { are_ready(files, number, result, pc) };
+    ppoll(files, number, time, mask) {} { are_ready(files, number, result, pc) };
+    select(number, readable, writable, special, time) {} { are_readable(number, readable, result, pc) };
+    pselect(number, readable, writable, special, time, mask) {} { are_readable(number, readable, result, pc) };
+    eventfd_write(file, value) { sends(file as c_int); } {};
+    eventfd_read(file, value) {} { got(file as c_int, value, if went_well(result) { 8 } else { 0 }, pc) };
+    sendto(file, from, size, flags, address, length) { uses(file as c_int, pc); reads(from, size, pc); sends(file as c_int); } {};
+    recvfrom(file, to, size, flags, address, length) { uses(file as c_int, pc); } { got(file as c_int, to, result as isize, pc) };
+    sendfile(to, from, offset, size) { sends(to as c_int); } { receives(from as c_int) };
+    preadv(file, vector, number, offset) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
+    preadv64(file, vector, number, offset) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
+    pwritev(file, vector, number, offset) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
+    pwritev64(file, vector, number, offset) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
+    readv(file, vector, number) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
+    writev(file, vector, number) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
+    timerfd_settime(file, flags, new, old) { sends(file as c_int); } {};
+    shutdown(file, how) { sends(file as c_int); } {};
+    dup3(file, new, flags) {} { same(file as c_int, result as c_int) };
+    fcntl(file, what, more) {} { duplicates(file, what, result) };
+    fcntl64(file, what, more) {} { duplicates(file, what, result) };
+    mq_send(queue, from, size, priority) { reads(from, size, pc); sends(queue as c_int); } {};
+    mq_timedsend(queue, from, size, priority, time) { reads(from, size, pc); sends(queue as c_int); } {};
+    mq_receive(queue, to, size, priority) {} { got(queue as c_int, to, result as isize, pc) };
+    mq_timedreceive(queue, to, size, priority, time) {} { got(queue as c_int, to, result as isize, pc) };
+}
+
+fn got_pieces(file: usize, vector: usize, number: usize, result: usize, pc: usize) {
+    if result as isize > 0 {
+        receives(file as c_int);
+        // SAFETY: the program's own vector.
+        unsafe {
+            pieces(
+                vector as *const libc::iovec,
+                number as c_int,
+                result,
+                |at, size| writes(at, size, pc),
+            )
+        };
+    }
+}
+
+fn sends_pieces(file: usize, vector: usize, number: usize, pc: usize) {
+    // SAFETY: the program's own vector.
+    unsafe {
+        pieces(
+            vector as *const libc::iovec,
+            number as c_int,
+            usize::MAX,
+            |at, size| reads(at, size, pc),
+        )
+    };
+    sends(file as c_int);
+}
+
+fn duplicates(file: usize, what: usize, result: usize) {
+    if [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(what as c_int)) {
+        same(file as c_int, result as c_int);
+    }
 }
 
 export! {
@@ -337,8 +516,6 @@ export! {
     "pwrite" 4 => pwrite;
     "pwrite64" 4 => pwrite;
     "send" 4 => send;
-    "readv" 3 => readv;
-    "writev" 3 => writev;
     "sendmsg" 3 => sendmsg;
     "recvmsg" 3 => recvmsg;
     "pipe" plain => pipe;
@@ -350,10 +527,9 @@ export! {
     "accept" plain => accept;
     "accept4" plain => accept4;
     "dup" plain => dup;
-    "dup2" plain => dup2;
-    "close" plain => close;
-    "__sanitizer_syscall_pre_impl_close" plain => before_close;
+    "dup2" 2 => dup2;
+    "close" 1 => close;
+    "__sanitizer_syscall_pre_impl_close" 1 => before_close;
     "__sanitizer_syscall_post_impl_close" plain => after_close;
     "epoll_ctl" plain => epoll_ctl;
-    "epoll_wait" plain => epoll_wait;
 }

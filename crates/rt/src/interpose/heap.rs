@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_void};
 use deadheat_online::fasttrack::Kind;
 
 use super::real::real;
+use crate::checked::is_checked;
 use crate::heap::Header;
 use crate::hooks::export;
-use crate::openmp::is_runtime;
 use crate::origin::What;
 use crate::range::range_entered;
 use crate::recording::{self, Record};
@@ -90,14 +90,14 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     let header = world().blocks.header(block)?;
     world().blocks.note_freed(block, header);
     if recording::on() {
-        // What OpenMP's runtime does with its own blocks is its own business.
-        if !is_runtime(pc) {
+        // What code that is not checked does with its own blocks is its own business.
+        if is_checked(pc) {
             recording::memory(Record::Freed, block, header.size(), pc);
         }
     } else if let Some(entered) = enter() {
         let size = header.size();
         let unwatched = world().off() || entered.thread().ignore[1] > 0;
-        if !unwatched && !is_runtime(pc) {
+        if !unwatched && is_checked(pc) {
             let write = Kind {
                 write: true,
                 atomic: false,

@@ -5,7 +5,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use super::calls::calls;
+use super::memory::writes;
 use super::real::real;
+use crate::access::access;
+use crate::checked::is_checked;
 use crate::hooks::export;
 use crate::openmp::is_runtime;
 use crate::sync;
@@ -18,23 +22,38 @@ fn readers(lock: Lock) -> usize {
     lock as usize + 1
 }
 
+/// A lock must live while it is used: its memory is read.
+fn uses(lock: Lock, pc: usize) {
+    if is_checked(pc) {
+        access::<0, false>(lock as usize, pc);
+    }
+}
+
+/// A lock begins or ends: nobody may use it meanwhile.
+fn changes(lock: Lock, pc: usize) {
+    writes(lock as usize, 1, pc);
+}
+
 fn got_write(lock: Lock, result: c_int, pc: usize) {
     // A mutex whose owner has died is locked, too.
     if result == 0 || result == libc::EOWNERDEAD {
         sync::hold(lock as usize, true, Some(readers(lock)), pc);
     }
+    uses(lock, pc);
 }
 
 fn got_mutex(lock: Lock, result: c_int, pc: usize) {
     if result == 0 || result == libc::EOWNERDEAD {
         sync::hold(lock as usize, true, None, pc);
     }
+    uses(lock, pc);
 }
 
 fn got_read(lock: Lock, result: c_int, pc: usize) {
     if result == 0 {
         sync::hold(lock as usize, false, None, pc);
     }
+    uses(lock, pc);
 }
 
 unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
@@ -87,6 +106,7 @@ unsafe extern "C" fn spin_trylock(lock: Lock, pc: usize) -> c_int {
 
 unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
     if !is_runtime(pc) {
+        uses(lock, pc);
         sync::unhold(lock as usize, None, pc);
     }
     // SAFETY: the program's own call.
@@ -94,24 +114,28 @@ unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn spin_unlock(lock: Lock, pc: usize) -> c_int {
+    uses(lock, pc);
     sync::unhold(lock as usize, None, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_spin_unlock: fn(Lock) -> c_int)(lock) }
 }
 
 unsafe extern "C" fn mutex_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_mutex_destroy: fn(Lock) -> c_int)(lock) }
 }
 
 unsafe extern "C" fn spin_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_spin_destroy: fn(Lock) -> c_int)(lock) }
 }
 
 unsafe extern "C" fn rwlock_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     sync::destroy(readers(lock), pc);
     // SAFETY: the program's own call.
@@ -119,6 +143,7 @@ unsafe extern "C" fn rwlock_destroy(lock: Lock, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn cond_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_cond_destroy: fn(Lock) -> c_int)(lock) }
@@ -185,6 +210,7 @@ unsafe extern "C" fn rwlock_clockwrlock(lock: Lock, clock: c_int, time: Time, pc
 }
 
 unsafe extern "C" fn rwlock_unlock(lock: Lock, pc: usize) -> c_int {
+    uses(lock, pc);
     sync::unhold(lock as usize, Some(readers(lock)), pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_rwlock_unlock: fn(Lock) -> c_int)(lock) }
@@ -196,6 +222,7 @@ unsafe extern "C" fn sem_wait(lock: Lock, pc: usize) -> c_int {
     if result == 0 {
         sync::take(lock as usize, pc);
     }
+    uses(lock, pc);
     result
 }
 
@@ -205,6 +232,7 @@ unsafe extern "C" fn sem_trywait(lock: Lock, pc: usize) -> c_int {
     if result == 0 {
         sync::take(lock as usize, pc);
     }
+    uses(lock, pc);
     result
 }
 
@@ -214,6 +242,7 @@ unsafe extern "C" fn sem_timedwait(lock: Lock, time: Time, pc: usize) -> c_int {
     if result == 0 {
         sync::take(lock as usize, pc);
     }
+    uses(lock, pc);
     result
 }
 
@@ -223,22 +252,31 @@ unsafe extern "C" fn sem_clockwait(lock: Lock, clock: c_int, time: Time, pc: usi
     if result == 0 {
         sync::take(lock as usize, pc);
     }
+    uses(lock, pc);
     result
 }
 
 unsafe extern "C" fn sem_post(lock: Lock, pc: usize) -> c_int {
+    uses(lock, pc);
     sync::give(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(sem_post: fn(Lock) -> c_int)(lock) }
 }
 
 unsafe extern "C" fn sem_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(sem_destroy: fn(Lock) -> c_int)(lock) }
 }
 
-unsafe extern "C" fn barrier_init(lock: Lock, attributes: *const c_void, count: c_uint) -> c_int {
+unsafe extern "C" fn barrier_init(
+    lock: Lock,
+    attributes: *const c_void,
+    count: c_uint,
+    pc: usize,
+) -> c_int {
+    changes(lock, pc);
     sync::begin_barrier(lock as usize, u64::from(count));
     // SAFETY: the program's own call.
     unsafe {
@@ -249,6 +287,7 @@ unsafe extern "C" fn barrier_init(lock: Lock, attributes: *const c_void, count: 
 }
 
 unsafe extern "C" fn barrier_wait(lock: Lock, pc: usize) -> c_int {
+    uses(lock, pc);
     let round = sync::arrive(lock as usize, pc);
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_barrier_wait: fn(Lock) -> c_int)(lock) };
@@ -259,6 +298,7 @@ unsafe extern "C" fn barrier_wait(lock: Lock, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn barrier_destroy(lock: Lock, pc: usize) -> c_int {
+    changes(lock, pc);
     // SAFETY: the program's own call. It waits for those who still leave.
     let result = unsafe { real!(pthread_barrier_destroy: fn(Lock) -> c_int)(lock) };
     sync::end_barrier(lock as usize, pc);
@@ -287,12 +327,14 @@ unsafe extern "C" fn mtx_timedlock(lock: Lock, time: Time, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn mtx_unlock(lock: Lock, pc: usize) -> c_int {
+    uses(lock, pc);
     sync::unhold(lock as usize, None, pc);
     // SAFETY: the program's own call.
     unsafe { real!(mtx_unlock: fn(Lock) -> c_int)(lock) }
 }
 
 unsafe extern "C" fn mtx_destroy(lock: Lock, pc: usize) {
+    changes(lock, pc);
     sync::destroy(lock as usize, pc);
     // SAFETY: the program's own call.
     unsafe { real!(mtx_destroy: fn(Lock))(lock) }
@@ -300,14 +342,14 @@ unsafe extern "C" fn mtx_destroy(lock: Lock, pc: usize) {
 
 unsafe extern "C" fn cnd_wait(condition: Lock, mutex: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, pc, || unsafe {
+    waiting(condition, mutex, pc, || unsafe {
         real!(cnd_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
 unsafe extern "C" fn cnd_timedwait(condition: Lock, mutex: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, pc, || unsafe {
+    waiting(condition, mutex, pc, || unsafe {
         real!(cnd_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -336,10 +378,12 @@ extern "C" fn wait_cancelled(mutex: *mut c_void) {
 }
 
 /// Waits on a condition variable: the mutex is given back meanwhile.
-fn waiting(mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+fn waiting(condition: Lock, mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
     if is_runtime(pc) {
         return wait();
     }
+    uses(condition, pc);
+    uses(mutex, pc);
     sync::unhold(mutex as usize, None, pc);
     let mut cleanup = Cleanup {
         routine: wait_cancelled,
@@ -358,14 +402,14 @@ fn waiting(mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
 
 unsafe extern "C" fn cond_wait(condition: Lock, mutex: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, pc, || unsafe {
+    waiting(condition, mutex, pc, || unsafe {
         real!(pthread_cond_wait: fn(Lock, Lock) -> c_int)(condition, mutex)
     })
 }
 
 unsafe extern "C" fn cond_timedwait(condition: Lock, mutex: Lock, time: Time, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, pc, || unsafe {
+    waiting(condition, mutex, pc, || unsafe {
         real!(pthread_cond_timedwait: fn(Lock, Lock, Time) -> c_int)(condition, mutex, time)
     })
 }
@@ -378,26 +422,37 @@ unsafe extern "C" fn cond_clockwait(
     pc: usize,
 ) -> c_int {
     // SAFETY: the program's own call.
-    waiting(mutex, pc, || unsafe {
+    waiting(condition, mutex, pc, || unsafe {
         real!(pthread_cond_clockwait: fn(Lock, Lock, c_int, Time) -> c_int)(
             condition, mutex, clock, time,
         )
     })
 }
 
-unsafe extern "C" fn cond_signal(condition: Lock) -> c_int {
+unsafe extern "C" fn cond_signal(condition: Lock, pc: usize) -> c_int {
+    uses(condition, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_cond_signal: fn(Lock) -> c_int)(condition) }
 }
 
-unsafe extern "C" fn cond_broadcast(condition: Lock) -> c_int {
+unsafe extern "C" fn cond_broadcast(condition: Lock, pc: usize) -> c_int {
+    uses(condition, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_cond_broadcast: fn(Lock) -> c_int)(condition) }
 }
 
-unsafe extern "C" fn cond_init(condition: Lock, attributes: *const c_void) -> c_int {
+unsafe extern "C" fn cond_init(condition: Lock, attributes: *const c_void, pc: usize) -> c_int {
+    changes(condition, pc);
     // SAFETY: the program's own call.
     unsafe { real!(pthread_cond_init: fn(Lock, *const c_void) -> c_int)(condition, attributes) }
+}
+
+calls! { (pc, result)
+    pthread_mutex_init(lock, attributes) { changes(lock as Lock, pc); } {};
+    pthread_rwlock_init(lock, attributes) { changes(lock as Lock, pc); } {};
+    pthread_spin_init(lock, shared) { changes(lock as Lock, pc); } {};
+    sem_init(lock, shared, value) { changes(lock as Lock, pc); } {};
+    mtx_init(lock, kind) { changes(lock as Lock, pc); } {};
 }
 
 export! {
@@ -428,7 +483,7 @@ export! {
     "sem_clockwait" 3 => sem_clockwait;
     "sem_post" 1 => sem_post;
     "sem_destroy" 1 => sem_destroy;
-    "pthread_barrier_init" plain => barrier_init;
+    "pthread_barrier_init" 3 => barrier_init;
     "mtx_lock" 1 => mtx_lock;
     "mtx_trylock" 1 => mtx_trylock;
     "mtx_timedlock" 2 => mtx_timedlock;
@@ -441,7 +496,7 @@ export! {
     "pthread_cond_wait" 2 => cond_wait;
     "pthread_cond_timedwait" 3 => cond_timedwait;
     "pthread_cond_clockwait" 4 => cond_clockwait;
-    "pthread_cond_signal" plain => cond_signal;
-    "pthread_cond_broadcast" plain => cond_broadcast;
-    "pthread_cond_init" plain => cond_init;
+    "pthread_cond_signal" 1 => cond_signal;
+    "pthread_cond_broadcast" 1 => cond_broadcast;
+    "pthread_cond_init" 2 => cond_init;
 }

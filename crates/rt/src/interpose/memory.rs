@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
 
+use super::calls::calls;
 use super::real::real;
+use crate::checked::is_checked;
 use crate::hooks::export;
 use crate::origin::What;
 use crate::range::range;
@@ -24,13 +26,17 @@ const WRITE: Kind = Kind {
 /// The program reads a piece of memory through a function of the C library.
 #[inline]
 pub fn reads(address: usize, size: usize, pc: usize) {
-    range(address, size, READ, What::Range, pc);
+    if is_checked(pc) {
+        range(address, size, READ, What::Range, pc);
+    }
 }
 
 /// The program writes a piece of memory through a function of the C library.
 #[inline]
 pub fn writes(address: usize, size: usize, pc: usize) {
-    range(address, size, WRITE, What::Range, pc);
+    if is_checked(pc) {
+        range(address, size, WRITE, What::Range, pc);
+    }
 }
 
 /// A copy.
@@ -97,22 +103,26 @@ unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, size: usize, pc: usize) 
     }
 }
 
-unsafe extern "C" fn memchr(a: *const u8, byte: c_int, size: usize, pc: usize) -> *const u8 {
-    // SAFETY: the program's own call.
-    let found = unsafe { real!(memchr: fn(*const u8, c_int, usize) -> *const u8)(a, byte, size) };
-    let seen = if found.is_null() {
-        size
-    } else {
-        found as usize - a as usize + 1
+calls! { (pc, result)
+    memchr(from, byte, size) {} {
+        let seen = if result == 0 { size } else { result - from + 1 };
+        reads(from, seen, pc)
     };
-    reads(a as usize, seen, pc);
-    found
-}
-
-unsafe extern "C" fn bzero(to: *mut u8, size: usize, pc: usize) {
-    writes(to as usize, size, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(bzero: fn(*mut u8, usize))(to, size) }
+    memrchr(from, byte, size) {} {
+        let seen = if result == 0 { from } else { result };
+        reads(seen, from + size - seen, pc)
+    };
+    rawmemchr(from, byte) {} { reads(from, result - from + 1, pc) };
+    memmem(from, size, part, part_size) { reads(from, size, pc); reads(part, part_size, pc); } {};
+    mempcpy(to, from, size) { touch2(to, from, size, pc); } {};
+    memccpy(to, from, byte, size) {} {
+        let copied = if result == 0 { size } else { result - to };
+        touch2(to, from, copied, pc)
+    };
+    swab(from, to, size) { let size = size & !1; if size as isize > 0 { touch2(to, from, size, pc) } } {};
+    bzero(to, size) { writes(to, size, pc); } {};
+    explicit_bzero(to, size) { writes(to, size, pc); } {};
+    bcopy(from, to, size) { touch2(to, from, size, pc); } {};
 }
 
 export! {
@@ -121,6 +131,4 @@ export! {
     "munmap" plain => munmap;
     "memcmp" 3 => memcmp;
     "bcmp" 3 => memcmp;
-    "memchr" 3 => memchr;
-    "bzero" 2 => bzero;
 }

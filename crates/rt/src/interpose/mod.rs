@@ -3,7 +3,10 @@
 //! Each tells the runtime what it must know and calls the next definition, be it the C library's or that of a
 //! library loaded before it. The symbols are weak, as those of the hooks are.
 
+pub mod calls;
+pub mod cxx_library;
 pub mod descriptors;
+pub mod formatted;
 pub mod heap;
 pub mod locks;
 pub mod memory;
@@ -11,9 +14,13 @@ pub mod ompt;
 pub mod openmp_entries;
 mod openmp_memory;
 pub mod process;
+pub mod processes;
 pub mod real;
 pub mod reductions;
+pub mod results;
 pub mod signals;
+pub mod streams;
 pub mod strings;
 pub mod thread_local;
 pub mod threads;
+pub mod wide;

@@ -373,60 +373,41 @@ unsafe fn watch_copies(task: *mut Task, copy: Code) -> Code {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn taskloop(
-    location: Location,
-    thread: i32,
-    task: *mut Task,
-    condition: i32,
-    lower: *mut u64,
-    upper: *mut u64,
-    stride: i64,
-    no_group: i32,
-    schedule: i32,
-    grain: u64,
-    copy: Code,
-) {
-    // SAFETY: the program's own call.
-    unsafe {
-        let copy = watch_copies(task, copy);
-        creating(condition == 0, || {
-            real!(__kmpc_taskloop: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, Code))(
-                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
-                copy,
-            );
-        });
-        CALLER.set((std::ptr::null(), 0));
-    }
+/// A `taskloop`, in one of the ways that compiled code calls it: with these arguments before the last.
+macro_rules! taskloop {
+    ($name:ident: $real:ident $(, $modifier:ident: $type:ty)?) => {
+        #[allow(clippy::too_many_arguments)]
+        unsafe extern "C" fn $name(
+            location: Location,
+            thread: i32,
+            task: *mut Task,
+            condition: i32,
+            lower: *mut u64,
+            upper: *mut u64,
+            stride: i64,
+            no_group: i32,
+            schedule: i32,
+            grain: u64,
+            $($modifier: $type,)?
+            copy: Code,
+        ) {
+            // SAFETY: the program's own call.
+            unsafe {
+                let copy = watch_copies(task, copy);
+                creating(condition == 0, || {
+                    real!($real: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, $($type,)? Code))(
+                        location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
+                        $($modifier,)? copy,
+                    );
+                });
+                CALLER.set((std::ptr::null(), 0));
+            }
+        }
+    };
 }
 
-#[allow(clippy::too_many_arguments)]
-unsafe extern "C" fn taskloop_5(
-    location: Location,
-    thread: i32,
-    task: *mut Task,
-    condition: i32,
-    lower: *mut u64,
-    upper: *mut u64,
-    stride: i64,
-    no_group: i32,
-    schedule: i32,
-    grain: u64,
-    modifier: i32,
-    copy: Code,
-) {
-    // SAFETY: the program's own call.
-    unsafe {
-        let copy = watch_copies(task, copy);
-        creating(condition == 0, || {
-            real!(__kmpc_taskloop_5: fn(Location, i32, *mut Task, i32, *mut u64, *mut u64, i64, i32, i32, u64, i32, Code))(
-                location, thread, task, condition, lower, upper, stride, no_group, schedule, grain,
-                modifier, copy,
-            );
-        });
-        CALLER.set((std::ptr::null(), 0));
-    }
-}
+taskloop!(taskloop: __kmpc_taskloop);
+taskloop!(taskloop_5: __kmpc_taskloop_5, modifier: i32);
 
 unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
     if let Some(entered) = enter() {

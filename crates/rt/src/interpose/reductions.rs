@@ -36,76 +36,45 @@ fn unwatched<T>(what: impl FnOnce() -> T) -> T {
     result
 }
 
-type Reduce =
-    unsafe extern "C" fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32;
+/// A reduction's begin and end, of one kind. The runtime combines what threads have; whoever gets 1 combines the
+/// rest, one after the other.
+macro_rules! reduction {
+    ($begin:ident: $real_begin:ident, $end:ident: $real_end:ident) => {
+        unsafe extern "C" fn $begin(
+            location: Location,
+            thread: i32,
+            count: i32,
+            size: usize,
+            data: *mut c_void,
+            combine: Code,
+            lock: *mut c_void,
+        ) -> i32 {
+            // SAFETY: the program's own call.
+            let todo = unwatched(|| unsafe {
+                real!($real_begin: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32)(
+                    location, thread, count, size, data, combine, lock,
+                )
+            });
+            if todo == 1
+                && let Some(entered) = enter()
+            {
+                sync::hold_only(entered.thread(), lock as usize);
+            }
+            todo
+        }
 
-/// The runtime combines what threads have; whoever gets 1 combines the rest, one after the other.
-unsafe fn reduction(
-    real: Reduce,
-    arguments: (Location, i32, i32, usize, *mut c_void, Code, *mut c_void),
-) -> i32 {
-    let (location, thread, count, size, data, combine, lock) = arguments;
-    // SAFETY: the program's own call.
-    let todo = unwatched(|| unsafe { real(location, thread, count, size, data, combine, lock) });
-    if todo == 1
-        && let Some(entered) = enter()
-    {
-        sync::hold_only(entered.thread(), lock as usize);
-    }
-    todo
+        unsafe extern "C" fn $end(location: Location, thread: i32, lock: *mut c_void) {
+            if let Some(entered) = enter() {
+                sync::unhold_only(entered.thread(), lock as usize);
+            }
+            // SAFETY: the program's own call.
+            unsafe { real!($real_end: fn(Location, i32, *mut c_void))(location, thread, lock) }
+        }
+    };
 }
 
-unsafe extern "C" fn reduce(
-    l: Location,
-    t: i32,
-    n: i32,
-    s: usize,
-    d: *mut c_void,
-    c: Code,
-    lock: *mut c_void,
-) -> i32 {
-    // SAFETY: the program's own call.
-    unsafe {
-        let real = real!(__kmpc_reduce: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
-        reduction(real, (l, t, n, s, d, c, lock))
-    }
-}
-
-unsafe extern "C" fn reduce_nowait(
-    l: Location,
-    t: i32,
-    n: i32,
-    s: usize,
-    d: *mut c_void,
-    c: Code,
-    lock: *mut c_void,
-) -> i32 {
-    // SAFETY: the program's own call.
-    unsafe {
-        let real = real!(__kmpc_reduce_nowait: fn(Location, i32, i32, usize, *mut c_void, Code, *mut c_void) -> i32);
-        reduction(real, (l, t, n, s, d, c, lock))
-    }
-}
-
-fn reduction_ends(lock: *mut c_void) {
-    if let Some(entered) = enter() {
-        sync::unhold_only(entered.thread(), lock as usize);
-    }
-}
-
-unsafe extern "C" fn end_reduce(location: Location, thread: i32, lock: *mut c_void) {
-    reduction_ends(lock);
-    // SAFETY: the program's own call.
-    unsafe { real!(__kmpc_end_reduce: fn(Location, i32, *mut c_void))(location, thread, lock) }
-}
-
-unsafe extern "C" fn end_reduce_nowait(location: Location, thread: i32, lock: *mut c_void) {
-    reduction_ends(lock);
-    // SAFETY: the program's own call.
-    unsafe {
-        real!(__kmpc_end_reduce_nowait: fn(Location, i32, *mut c_void))(location, thread, lock)
-    }
-}
+reduction!(reduce: __kmpc_reduce, end_reduce: __kmpc_end_reduce);
+reduction!(reduce_nowait: __kmpc_reduce_nowait, end_reduce_nowait: __kmpc_end_reduce_nowait);
 
 /// The sizes of what tasks reduce, by its address, and whether they share it: where there is one thread only.
 static REDUCED: Shared<Option<FxHashMap<usize, (usize, bool)>>> = Shared::empty();

@@ -36,6 +36,7 @@ unsafe fn call(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) 
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         return;
     }
+    super::processes::has_signal(number, handler);
     // SAFETY: the program has registered the handler with these flags.
     unsafe {
         if entry.flags.load(Ordering::Relaxed) & libc::SA_SIGINFO as usize != 0 {

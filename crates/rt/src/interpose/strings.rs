@@ -1,225 +1,200 @@
 //! Strings of C: what is read of them and written to them.
 
-use std::ffi::c_int;
-
+use super::calls::calls;
 use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
 
-type Text = *const u8;
-
-fn length(text: Text) -> usize {
+/// How long a string is, without its end.
+pub fn length(text: usize) -> usize {
     // SAFETY: a string of C.
-    unsafe { real!(strlen: fn(Text) -> usize)(text) }
+    unsafe { real!(strlen: fn(usize) -> usize)(text) }
 }
 
-fn length_up_to(text: Text, most: usize) -> usize {
+fn length_up_to(text: usize, most: usize) -> usize {
     // SAFETY: a string of C, as far as it is looked at.
-    unsafe { real!(strnlen: fn(Text, usize) -> usize)(text, most) }
+    unsafe { real!(strnlen: fn(usize, usize) -> usize)(text, most) }
 }
 
 /// A string is read, with its end.
-fn reads_all(text: Text, pc: usize) {
-    reads(text as usize, length(text) + 1, pc);
+pub fn reads_text(text: usize, pc: usize) {
+    reads(text, length(text) + 1, pc);
 }
 
-unsafe extern "C" fn strlen(text: Text, pc: usize) -> usize {
-    let length = length(text);
-    reads(text as usize, length + 1, pc);
-    length
+/// No more than so many bytes of a string are read.
+pub fn reads_text_up_to(text: usize, most: usize, pc: usize) {
+    reads(
+        text,
+        most.min(length_up_to(text, most).saturating_add(1)),
+        pc,
+    );
 }
 
-unsafe extern "C" fn strnlen(text: Text, most: usize, pc: usize) -> usize {
-    let length = length_up_to(text, most);
-    reads(text as usize, most.min(length + 1), pc);
-    length
+/// A string has been written, with its end.
+pub fn writes_text(text: usize, pc: usize) {
+    writes(text, length(text) + 1, pc);
 }
 
-unsafe extern "C" fn strcpy(to: *mut u8, from: Text, pc: usize) -> *mut u8 {
-    reads_all(from, pc);
-    writes(to as usize, length(from) + 1, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strcpy: fn(*mut u8, Text) -> *mut u8)(to, from) }
+/// A string is read up to where something was found, or all of it.
+fn reads_up_to(text: usize, found: usize, pc: usize) {
+    match found {
+        0 => reads_text(text, pc),
+        _ => reads(text, found - text + 1, pc),
+    }
 }
 
-unsafe extern "C" fn stpcpy(to: *mut u8, from: Text, pc: usize) -> *mut u8 {
-    reads_all(from, pc);
-    writes(to as usize, length(from) + 1, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(stpcpy: fn(*mut u8, Text) -> *mut u8)(to, from) }
-}
-
-unsafe extern "C" fn strncpy(to: *mut u8, from: Text, most: usize, pc: usize) -> *mut u8 {
-    reads(from as usize, most.min(length_up_to(from, most) + 1), pc);
-    writes(to as usize, most, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strncpy: fn(*mut u8, Text, usize) -> *mut u8)(to, from, most) }
-}
-
-unsafe extern "C" fn strcat(to: *mut u8, from: Text, pc: usize) -> *mut u8 {
-    let end = length(to);
-    reads(to as usize, end + 1, pc);
-    reads_all(from, pc);
-    writes(to as usize + end, length(from) + 1, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strcat: fn(*mut u8, Text) -> *mut u8)(to, from) }
-}
-
-unsafe extern "C" fn strncat(to: *mut u8, from: Text, most: usize, pc: usize) -> *mut u8 {
-    let (end, more) = (length(to), length_up_to(from, most));
-    reads(to as usize, end + 1, pc);
-    reads(from as usize, most.min(more + 1), pc);
-    writes(to as usize + end, more + 1, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strncat: fn(*mut u8, Text, usize) -> *mut u8)(to, from, most) }
+fn copies(to: usize, from: usize, pc: usize) {
+    reads_text(from, pc);
+    writes(to, length(from) + 1, pc);
 }
 
 /// What a comparison looks at: up to the first difference or the end.
-fn compared(a: Text, b: Text, most: usize, fold: bool, pc: usize) {
+fn compares(a: usize, b: usize, most: usize, fold: bool, pc: usize) {
     let mut at = 0;
-    // SAFETY: strings of C, as far as they are looked at.
-    unsafe {
-        while at < most {
-            let (mut x, mut y) = (*a.add(at), *b.add(at));
-            at += 1;
-            if fold {
-                (x, y) = (x.to_ascii_lowercase(), y.to_ascii_lowercase());
-            }
-            if x != y || x == 0 {
-                break;
-            }
+    while at < most {
+        // SAFETY: strings of C, as far as they are looked at.
+        let (mut x, mut y) = unsafe { (*((a + at) as *const u8), *((b + at) as *const u8)) };
+        at += 1;
+        if fold {
+            (x, y) = (x.to_ascii_lowercase(), y.to_ascii_lowercase());
+        }
+        if x != y || x == 0 {
+            break;
         }
     }
-    reads(a as usize, at, pc);
-    reads(b as usize, at, pc);
+    reads(a, at, pc);
+    reads(b, at, pc);
 }
 
-unsafe extern "C" fn strcmp(a: Text, b: Text, pc: usize) -> c_int {
-    compared(a, b, usize::MAX, false, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strcmp: fn(Text, Text) -> c_int)(a, b) }
+calls! { (pc, result)
+    strlen(text) {} { reads(text, result + 1, pc) };
+    strnlen(text, most) {} { reads(text, most.min(result + 1), pc) };
+    strcpy(to, from) { copies(to, from, pc); } {};
+    stpcpy(to, from) { copies(to, from, pc); } {};
+    strncpy(to, from, most) { reads_text_up_to(from, most, pc); writes(to, most, pc); } {};
+    stpncpy(to, from, most) { reads_text_up_to(from, most, pc); writes(to, most, pc); } {};
+    strcat(to, from) { reads_text(to, pc); copies(to + length(to), from, pc); } {};
+    strncat(to, from, most) {
+        reads_text(to, pc);
+        reads_text_up_to(from, most, pc);
+        writes(to + length(to), length_up_to(from, most) + 1, pc);
+    } {};
+    strcmp(a, b) { compares(a, b, usize::MAX, false, pc); } {};
+    strcoll(a, b) { reads_text(a, pc); reads_text(b, pc); } {};
+    strncmp(a, b, most) { compares(a, b, most, false, pc); } {};
+    strcasecmp(a, b) { compares(a, b, usize::MAX, true, pc); } {};
+    strncasecmp(a, b, most) { compares(a, b, most, true, pc); } {};
+    strchr(text, byte) {} { reads_up_to(text, result, pc) };
+    strchrnul(text, byte) {} { reads_up_to(text, result, pc) };
+    strrchr(text, byte) { reads_text(text, pc); } {};
+    strstr(text, part) { reads_text(text, pc); reads_text(part, pc); } {};
+    strcasestr(text, part) { reads_text(text, pc); reads_text(part, pc); } {};
+    strspn(text, set) { reads_text(set, pc); } { reads(text, result + 1, pc) };
+    strcspn(text, set) { reads_text(set, pc); } { reads(text, result + 1, pc) };
+    strpbrk(text, set) { reads_text(set, pc); } { reads_up_to(text, result, pc) };
+    strdup(text) { reads_text(text, pc); } {};
+    strndup(text, most) { reads_text_up_to(text, most, pc); } {};
+    __strdup(text) { reads_text(text, pc); } {};
+    __strndup(text, most) { reads_text_up_to(text, most, pc); } {};
+    strxfrm(to, from, most) { reads_text(from, pc); } { writes(to, most.min(result + 1), pc) };
+    strtok_r(text, set, rest) { reads_text(set, pc); } { token(result, rest, pc) };
+    __strtok_r(text, set, rest) { reads_text(set, pc); } { token(result, rest, pc) };
+    strsep(text, set) { reads_text(set, pc); writes(text, 8, pc); } {
+        if result != 0 {
+            // SAFETY: the function has left the address of the rest there.
+            let more = unsafe { *(text as *const usize) } != 0;
+            reads_text(result, pc);
+            writes(result + length(result), usize::from(more), pc);
+        }
+    };
 }
 
-unsafe extern "C" fn strncmp(a: Text, b: Text, most: usize, pc: usize) -> c_int {
-    compared(a, b, most, false, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strncmp: fn(Text, Text, usize) -> c_int)(a, b, most) }
-}
-
-unsafe extern "C" fn strcasecmp(a: Text, b: Text, pc: usize) -> c_int {
-    compared(a, b, usize::MAX, true, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strcasecmp: fn(Text, Text) -> c_int)(a, b) }
-}
-
-unsafe extern "C" fn strncasecmp(a: Text, b: Text, most: usize, pc: usize) -> c_int {
-    compared(a, b, most, true, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strncasecmp: fn(Text, Text, usize) -> c_int)(a, b, most) }
-}
-
-unsafe extern "C" fn strchr(text: Text, byte: c_int, pc: usize) -> Text {
-    // SAFETY: the program's own call.
-    let found = unsafe { real!(strchr: fn(Text, c_int) -> Text)(text, byte) };
-    match found.is_null() {
-        true => reads_all(text, pc),
-        false => reads(text as usize, found as usize - text as usize + 1, pc),
+/// A token has been cut off a string, of which the rest begins where `rest` says.
+fn token(token: usize, rest: usize, pc: usize) {
+    writes(rest, 8, pc);
+    if token != 0 {
+        let end = token + length(token);
+        reads(token, end - token + 1, pc);
+        // SAFETY: the function has left the address of the rest there.
+        let cut = unsafe { *(rest as *const usize) } != end;
+        writes(end, usize::from(cut), pc);
     }
-    found
 }
 
-unsafe extern "C" fn strrchr(text: Text, byte: c_int, pc: usize) -> Text {
-    reads_all(text, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strrchr: fn(Text, c_int) -> Text)(text, byte) }
-}
+/// Where the next call of `strtok` goes on, for all threads.
+#[unsafe(export_name = "strtok's position")]
+static mut POSITION: usize = 0;
 
-unsafe extern "C" fn strstr(text: Text, part: Text, pc: usize) -> Text {
-    reads_all(text, pc);
-    reads_all(part, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(strstr: fn(Text, Text) -> Text)(text, part) }
-}
-
-unsafe extern "C" fn strdup(text: Text, pc: usize) -> Text {
-    reads_all(text, pc);
-    // SAFETY: the program's own call. Its allocation comes back through `malloc`.
-    unsafe { real!(strdup: fn(Text) -> Text)(text) }
-}
-
-unsafe extern "C" fn atoi(text: Text, pc: usize) -> c_int {
-    reads_all(text, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(atoi: fn(Text) -> c_int)(text) }
-}
-
-unsafe extern "C" fn puts(text: Text, pc: usize) -> c_int {
-    reads_all(text, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(puts: fn(Text) -> c_int)(text) }
-}
-
-unsafe extern "C" fn fputs(text: Text, stream: usize, pc: usize) -> c_int {
-    reads_all(text, pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(fputs: fn(Text, usize) -> c_int)(text, stream) }
-}
-
-unsafe extern "C" fn fgets(to: *mut u8, size: c_int, stream: usize, pc: usize) -> *mut u8 {
-    // SAFETY: the program's own call.
-    let result = unsafe { real!(fgets: fn(*mut u8, c_int, usize) -> *mut u8)(to, size, stream) };
-    if !result.is_null() {
-        writes(to as usize, length(to) + 1, pc);
-    }
-    result
-}
-
-unsafe extern "C" fn fread(
-    to: usize,
-    size: usize,
-    count: usize,
-    stream: usize,
-    pc: usize,
-) -> usize {
-    // SAFETY: the program's own call.
-    let result =
-        unsafe { real!(fread: fn(usize, usize, usize, usize) -> usize)(to, size, count, stream) };
-    writes(to, result.saturating_mul(size), pc);
-    result
-}
-
-unsafe extern "C" fn fwrite(
-    from: usize,
-    size: usize,
-    count: usize,
-    stream: usize,
-    pc: usize,
-) -> usize {
-    reads(from, count.saturating_mul(size), pc);
-    // SAFETY: the program's own call.
-    unsafe { real!(fwrite: fn(usize, usize, usize, usize) -> usize)(from, size, count, stream) }
+unsafe extern "C" fn strtok(text: usize, set: usize, pc: usize) -> usize {
+    let position = &raw mut POSITION as usize;
+    // SAFETY: as the program would call it with a position of its own.
+    unsafe { strtok_r(text, set, position, pc) }
 }
 
 export! {
-    "strlen" 1 => strlen;
-    "strnlen" 2 => strnlen;
-    "strcpy" 2 => strcpy;
-    "stpcpy" 2 => stpcpy;
-    "strncpy" 3 => strncpy;
-    "strcat" 2 => strcat;
-    "strncat" 3 => strncat;
-    "strcmp" 2 => strcmp;
-    "strncmp" 3 => strncmp;
-    "strcasecmp" 2 => strcasecmp;
-    "strncasecmp" 3 => strncasecmp;
-    "strchr" 2 => strchr;
-    "strrchr" 2 => strrchr;
-    "strstr" 2 => strstr;
-    "strdup" 1 => strdup;
+    "strtok" 2 => strtok;
+}
+
+/// Functions that read a number from the beginning of a text and tell where it ends.
+macro_rules! numbers {
+    ($($name:ident($($base:ident)?) $result:ty;)*) => {
+        $(
+            unsafe extern "C" fn $name(text: usize, end: *mut usize, $($base: i32,)? pc: usize) -> $result {
+                let mut own_end = 0;
+                let at = if end.is_null() { &raw mut own_end } else { end };
+                // SAFETY: the program's own call; where it does not want to know the end, we do.
+                unsafe {
+                    let result = real!($name: fn(usize, *mut usize $(, number!($base))?) -> $result)(text, at $(, $base)?);
+                    reads(text, *at - text + 1, pc);
+                    if !end.is_null() {
+                        writes(end as usize, 8, pc);
+                    }
+                    result
+                }
+            }
+            numbers!(@export $name $($base)?);
+        )*
+    };
+    (@export $name:ident $base:ident) => { $crate::hooks::export_one!(stringify!($name), 3, $name); };
+    (@export $name:ident) => { $crate::hooks::export_one!(stringify!($name), 2, $name); };
+}
+
+macro_rules! number {
+    ($base:ident) => {
+        i32
+    };
+}
+
+numbers! {
+    strtol(base) usize;
+    strtoul(base) usize;
+    strtoll(base) usize;
+    strtoull(base) usize;
+    strtoimax(base) usize;
+    strtoumax(base) usize;
+    __isoc23_strtol(base) usize;
+    __isoc23_strtoul(base) usize;
+    __isoc23_strtoll(base) usize;
+    __isoc23_strtoull(base) usize;
+    __isoc23_strtoimax(base) usize;
+    __isoc23_strtoumax(base) usize;
+    strtod() f64;
+    strtof() f32;
+}
+
+unsafe extern "C" fn atoi(text: usize, pc: usize) -> usize {
+    // SAFETY: the program's own call, as the C library defines it.
+    unsafe { strtol(text, std::ptr::null_mut(), 10, pc) }
+}
+
+unsafe extern "C" fn atof(text: usize, pc: usize) -> f64 {
+    // SAFETY: as above.
+    unsafe { strtod(text, std::ptr::null_mut(), pc) }
+}
+
+export! {
     "atoi" 1 => atoi;
-    "puts" 1 => puts;
-    "fputs" 2 => fputs;
-    "fgets" 3 => fgets;
-    "fread" 4 => fread;
-    "fwrite" 4 => fwrite;
+    "atol" 1 => atoi;
+    "atoll" 1 => atoi;
+    "atof" 1 => atof;
 }

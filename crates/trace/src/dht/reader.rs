@@ -26,7 +26,7 @@ use super::layout::{
 use super::map::Bytes;
 use super::names;
 use super::runs::Runs;
-use super::window::Covered;
+use super::window::SlotSet;
 use crate::WINDOW;
 use crate::error::{BlockProblem, HeaderProblem, TraceError};
 use crate::room::room_for;
@@ -210,11 +210,6 @@ impl Reader {
         self.events
     }
 
-    /// How many blocks of events there are.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// How large the file is.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
@@ -351,7 +346,7 @@ fn in_order(all: Vec<BlockRef>) -> Result<Vec<BlockRef>, TraceError> {
 /// The number of the first event that is in no block.
 fn until_first_hole(bytes: &[u8], blocks: &[BlockRef]) -> Result<u64, TraceError> {
     let mut decoder = Decoder::new()?;
-    let mut covered = Covered::new();
+    let mut covered = SlotSet::new();
     let mut open = Vec::new();
     let mut waiting = blocks.iter().peekable();
     let mut start = 0;

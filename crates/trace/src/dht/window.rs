@@ -14,13 +14,13 @@ use crate::WINDOW;
 use crate::error::{BlockProblem, HeaderProblem, TraceError};
 
 /// Which slots of a window are filled.
-pub(super) struct Covered {
+pub(super) struct SlotSet {
     words: Vec<u64>,
 }
 
-impl Covered {
-    pub fn new() -> Covered {
-        Covered {
+impl SlotSet {
+    pub fn new() -> SlotSet {
+        SlotSet {
             words: vec![0; WINDOW / 64],
         }
     }
@@ -57,7 +57,7 @@ impl Covered {
 }
 
 /// A block of which a part has been used.
-struct Open<'a> {
+struct OpenBlock<'a> {
     at: &'a BlockRef,
     cursor: RunCursor,
     block: EventBlock,
@@ -70,8 +70,8 @@ pub(super) struct Filler<'a> {
     /// Those that are not yet open, by their first event.
     blocks: &'a [BlockRef],
     opened: usize,
-    open: Vec<Open<'a>>,
-    covered: Covered,
+    open: Vec<OpenBlock<'a>>,
+    covered: SlotSet,
     /// Blocks whose memory can be used again.
     pub spare: VecDeque<EventBlock>,
     /// The number of the next window's first event.
@@ -87,7 +87,7 @@ impl<'a> Filler<'a> {
             blocks,
             opened: 0,
             open: Vec::new(),
-            covered: Covered::new(),
+            covered: SlotSet::new(),
             spare: VecDeque::new(),
             start: 0,
             events,
@@ -113,7 +113,7 @@ impl<'a> Filler<'a> {
         {
             let block = decoded(self.opened, &mut self.spare)?;
             let cursor = EventBlock::cursor(&at.head);
-            self.open.push(Open {
+            self.open.push(OpenBlock {
                 at,
                 cursor,
                 block,
@@ -138,13 +138,13 @@ impl<'a> Filler<'a> {
     }
 }
 
-impl Open<'_> {
+impl OpenBlock<'_> {
     /// Copies what falls into the window.
     fn copy(
         &mut self,
         start: u64,
         window: &mut [Event],
-        covered: &mut Covered,
+        covered: &mut SlotSet,
     ) -> Result<(), BlockProblem> {
         let end = start + window.len() as u64;
         let EventBlock { events, runs } = &self.block;

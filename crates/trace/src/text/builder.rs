@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use deadheat_model::{Event, MAX_OBJECT, Names, Site, Strand};
 
 use super::excerpt;
-use super::numbering::{Found, Numbering};
+use super::numbering::{Lookup, Numbering};
 use crate::error::{LineProblem, MAX_NAME};
 use deadheat_model::words::{Table, Takes, WORDS, Word};
 
@@ -79,8 +79,8 @@ impl Builder {
             String::from_utf8(name.to_vec()).map_err(|_| LineProblem::NotUtf8 { table })
         });
         match found? {
-            Found::Known(number) | Found::New(number) => Ok(number),
-            Found::Full => Err(LineProblem::TooManyNames { table }),
+            Lookup::Known(number) | Lookup::New(number) => Ok(number),
+            Lookup::Full => Err(LineProblem::TooManyNames { table }),
         }
     }
 }

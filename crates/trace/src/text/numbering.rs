@@ -15,7 +15,7 @@ pub(crate) struct Numbering {
 }
 
 /// What became of a name.
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     /// It has this number already.
     Known(u32),
     /// It has it from now on.
@@ -32,18 +32,18 @@ impl Numbering {
         names: &mut Vec<String>,
         name: &[u8],
         text: impl FnOnce(&[u8]) -> Result<String, E>,
-    ) -> Result<Found, E> {
+    ) -> Result<Lookup, E> {
         let hash = self.hasher.hash_one(name);
         let same = |&number: &u32| names[number as usize].as_bytes() == name;
         if let Some(&number) = self.numbers.find(hash, same) {
-            return Ok(Found::Known(number));
+            return Ok(Lookup::Known(number));
         }
         let Ok(number) = u32::try_from(names.len()) else {
-            return Ok(Found::Full);
+            return Ok(Lookup::Full);
         };
         names.push(text(name)?);
         let rehash = |&number: &u32| self.hasher.hash_one(names[number as usize].as_bytes());
         self.numbers.insert_unique(hash, number, rehash);
-        Ok(Found::New(number))
+        Ok(Lookup::New(number))
     }
 }

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use deadheat_model::{Event, Names};
 
 use super::builder::SEMAPHORE;
-use super::numbering::{Found, Numbering};
+use super::numbering::{Lookup, Numbering};
 use super::{TextFormat, rapid_csv, rapid_std, table};
 use crate::error::TraceError;
 use deadheat_model::words::{Table, Takes, word_of};
@@ -19,7 +19,7 @@ pub struct TextWriter<W: Write> {
     format: TextFormat,
     out: BufWriter<W>,
     /// By table.
-    names: [Written; Table::ALL.len()],
+    names: [NameTable; Table::ALL.len()],
     /// By strand, where each has a column.
     columns: Vec<usize>,
     /// How many columns there are.
@@ -29,7 +29,7 @@ pub struct TextWriter<W: Write> {
 
 /// The names of a table as they are written.
 #[derive(Default)]
-struct Written {
+struct NameTable {
     taken: Numbering,
     names: Vec<String>,
     /// The same, fit to stand in a line.
@@ -186,7 +186,7 @@ fn put(
     }
 }
 
-impl Written {
+impl NameTable {
     fn get(&self, table: Table, number: u64) -> Result<&[u8], TraceError> {
         let known = self.escaped.len() as u64;
         match self.escaped.get(number as usize) {
@@ -233,9 +233,9 @@ impl Written {
         let bytes = name.as_bytes();
         let text = |_: &[u8]| Ok::<_, TraceError>(name.to_string());
         match self.taken.number(&mut self.names, bytes, text)? {
-            Found::New(_) => Ok(true),
-            Found::Known(_) => Ok(false),
-            Found::Full => Err(TraceError::TooManyNames { table }),
+            Lookup::New(_) => Ok(true),
+            Lookup::Known(_) => Ok(false),
+            Lookup::Full => Err(TraceError::TooManyNames { table }),
         }
     }
 }

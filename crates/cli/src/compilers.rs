@@ -1,0 +1,54 @@
+//! `deadheat cc`, `deadheat c++` and `deadheat cargo`: compilers, with checking built in.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use deadheat::native::cargo;
+
+use crate::status::Status;
+
+/// Compile and link C or C++ with checking built in: a drop-in for cc and c++
+///
+/// Takes what clang and gcc take and passes it on, as in `CC="deadheat cc" CXX="deadheat c++" make`. The compiler is
+/// clang (19, or any from 14) or gcc; `--with=COMPILER` as the first argument, or DEADHEAT_CC and DEADHEAT_CXX, choose.
+#[derive(Args)]
+pub struct Compiler {
+    /// The compiler's arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[allow(
+        dead_code,
+        reason = "for --help only: they are the compiler's before they are parsed"
+    )]
+    arguments: Vec<OsString>,
+}
+
+/// Build, run or test a Rust program with checking built in: `cargo deadheat test` is the same
+///
+/// Takes what cargo takes. Programs and tests run under `deadheat run`, whose options come before cargo's word. Needs a
+/// nightly toolchain with the sources of the standard library, which is built anew, with checking, the first time.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Cargo {
+    /// Options of `deadheat run`, then `run`, `test`, `build` or `bench` and what else cargo is to know
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "WORDS"
+    )]
+    words: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo deadheat run -- --size 10
+  cargo deadheat test --lib
+  cargo deadheat --html races.html run --release
+  rustup toolchain install nightly --component rust-src";
+
+/// Calls cargo; gives its status.
+pub fn run_cargo(arguments: &Cargo) -> Result<Status, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let status = cargo(&own, &arguments.words).map_err(|error| error.to_string())?;
+    Ok(Status::Program(status.code().map_or(1, |code| code as u8)))
+}

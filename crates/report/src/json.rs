@@ -1,0 +1,34 @@
+//! Reports as JSON: one object a line, each with the command that wrote it and the version of its schema.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// The version of the JSON, and of its schema in `docs/report.schema.json`.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Envelope<'r, T> {
+    schema: u32,
+    command: &'r str,
+    #[serde(flatten)]
+    report: &'r T,
+}
+
+/// Writes the reports of a command.
+pub fn json<'r, T: Serialize + 'r>(
+    command: &str,
+    reports: impl IntoIterator<Item = &'r T>,
+    mut to: impl Write,
+) -> io::Result<()> {
+    for report in reports {
+        let envelope = Envelope {
+            schema: SCHEMA,
+            command,
+            report,
+        };
+        serde_json::to_writer(&mut to, &envelope)?;
+        to.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Which code was built for checking: the executable, which carries the runtime, and the libraries that call it.
+//!
+//! What other code does is not seen, atomics least of all. So its calls into the C library are not looked at either:
+//! half a picture would show races that are none.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::hooks::annotations::benign;
+use crate::interpose::cxx_library::standard_streams;
+
+const MOST: usize = 256;
+/// Where each module begins and ends. If there are more than these, all code counts as checked.
+static MODULES: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// How many modules had been loaded when they were looked at last.
+static LOADED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether code at an address was built for checking.
+#[inline]
+pub fn is_checked(code: usize) -> bool {
+    let count = COUNT.load(Ordering::Acquire);
+    count >= MOST || MODULES[..count].iter().any(|module| holds(module, code))
+}
+
+#[inline]
+fn holds([start, end]: &[AtomicUsize; 2], code: usize) -> bool {
+    (start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)).contains(&code)
+}
+
+/// Looks at the modules that have been loaded. A constructor of each checked one asks for it, under the loader's lock.
+pub fn update() {
+    // SAFETY: the loader lets its constructors call this; the function gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(look), std::ptr::null_mut()) };
+}
+
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, _: *mut c_void) -> c_int {
+    // SAFETY: what the loader gives.
+    let (info, headers, name) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        (info, headers, CStr::from_ptr(info.dlpi_name))
+    };
+    let base = info.dlpi_addr as usize;
+    let loaded = || {
+        headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD)
+    };
+    let start = loaded().map(|header| base + header.p_vaddr as usize).min();
+    let end = loaded()
+        .map(|header| base + (header.p_vaddr + header.p_memsz) as usize)
+        .max();
+    let (Some(start), Some(end)) = (start, end) else {
+        return 0;
+    };
+    // The first module is the executable: the number of modules is the same for all of this call.
+    let is_executable = (start..end).contains(&(look as *const () as usize));
+    if is_executable && LOADED.swap(info.dlpi_adds, Ordering::Relaxed) == info.dlpi_adds {
+        return 1;
+    }
+    // What a C++ library keeps is its own to keep in order, also where its headers touch it from the program: what a locale
+    // finds out about characters, it writes down without a lock.
+    if is_cxx_library(name.to_bytes()) {
+        benign(start, end - start);
+    }
+    if is_executable {
+        let streams = standard_streams().into_iter();
+        for (stream, size) in streams.filter(|(stream, _)| *stream != 0) {
+            benign(stream, size);
+        }
+    }
+    // SAFETY: the headers of a loaded module.
+    if is_executable || unsafe { calls_runtime(base, headers) } {
+        add(start, end);
+    }
+    0
+}
+
+fn add(start: usize, end: usize) {
+    let place = COUNT.load(Ordering::Relaxed);
+    if !is_checked(start) && place < MOST {
+        MODULES[place][0].store(start, Ordering::Relaxed);
+        MODULES[place][1].store(end, Ordering::Relaxed);
+        COUNT.store(place + 1, Ordering::Release);
+    }
+}
+
+fn is_cxx_library(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    name.starts_with(b"libstdc++.so") || name.starts_with(b"libc++.so")
+}
+
+const DT_STRTAB: usize = 5;
+const DT_SYMTAB: usize = 6;
+const DT_GNU_HASH: usize = 0x6fff_fef5;
+
+/// Whether a library expects `__tsan_init` from elsewhere. Symbols that are only expected come before all that are
+/// in the table of hashes.
+unsafe fn calls_runtime(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
+    let Some(dynamic) = headers
+        .iter()
+        .find(|header| header.p_type == libc::PT_DYNAMIC)
+    else {
+        return false;
+    };
+    // SAFETY: tables of a loaded module, as ELF defines them.
+    unsafe {
+        let mut entry = (base + dynamic.p_vaddr as usize) as *const [usize; 2];
+        let (mut names, mut symbols, mut hashes) = (0, 0, 0);
+        while (*entry)[0] != 0 {
+            let [tag, value] = *entry;
+            // The loader has made addresses of these, in most modules.
+            let address = if value < base { base + value } else { value };
+            match tag {
+                DT_STRTAB => names = address,
+                DT_SYMTAB => symbols = address,
+                DT_GNU_HASH => hashes = address,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        if names == 0 || symbols == 0 || hashes == 0 {
+            return false;
+        }
+        let expected = *(hashes as *const u32).add(1) as usize;
+        (1..expected).any(|index| {
+            let symbol = &*(symbols as *const libc::Elf64_Sym).add(index);
+            CStr::from_ptr((names + symbol.st_name as usize) as *const _) == c"__tsan_init"
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Functions of the C library that leave their result where the program says, or in a place of their own that all
+//! threads share.
+
+use libc::{
+    passwd, rlimit, rusage, stat as status, statvfs as volume, sysinfo as system, timespec,
+    timeval, tm, tms, utsname,
+};
+use std::ffi::c_int;
+
+use super::calls::{calls, count, went_well};
+use super::memory::{reads, writes};
+use super::real::real;
+use super::strings::{length, reads_text, writes_text};
+use crate::hooks::export;
+
+unsafe extern "C" {
+    static environ: *const *const u8;
+}
+
+/// What all names and values of the environment stand for.
+fn environment() -> usize {
+    &raw const environ as usize
+}
+
+/// A result has been left in memory, if there is one.
+fn leaves<T>(at: usize, pc: usize) {
+    if at != 0 {
+        writes(at, size_of::<T>(), pc);
+    }
+}
+
+fn leaves_text(at: usize, pc: usize) {
+    if at != 0 {
+        writes_text(at, pc);
+    }
+}
+
+fn takes<T>(at: usize, pc: usize) {
+    reads(at, size_of::<T>(), pc);
+}
+
+calls! { (pc, result)
+    time(at) {} { leaves::<i64>(at, pc) };
+    gettimeofday(at, zone) {} { leaves::<timeval>(at, pc) };
+    clock_gettime(clock, at) {} { if went_well(result) { leaves::<timespec>(at, pc) } };
+    clock_getres(clock, at) {} { if went_well(result) { leaves::<timespec>(at, pc) } };
+    nanosleep(time, rest) { takes::<timespec>(time, pc); } {};
+    times(at) {} { leaves::<tms>(at, pc) };
+    localtime_r(time, at) { takes::<i64>(time, pc); } { leaves::<tm>(result, pc) };
+    gmtime_r(time, at) { takes::<i64>(time, pc); } { leaves::<tm>(result, pc) };
+    localtime(time) { takes::<i64>(time, pc); } { leaves::<tm>(result, pc) };
+    gmtime(time) { takes::<i64>(time, pc); } { leaves::<tm>(result, pc) };
+    mktime(at) { takes::<tm>(at, pc); } { leaves::<tm>(at, pc) };
+    timegm(at) { takes::<tm>(at, pc); } { leaves::<tm>(at, pc) };
+    ctime(time) { takes::<i64>(time, pc); } { leaves_text(result, pc) };
+    ctime_r(time, to) { takes::<i64>(time, pc); } { leaves_text(result, pc) };
+    asctime(at) { takes::<tm>(at, pc); } { leaves_text(result, pc) };
+    asctime_r(at, to) { takes::<tm>(at, pc); } { leaves_text(result, pc) };
+    strftime(to, size, format, at) { reads_text(format, pc); takes::<tm>(at, pc); } {
+        if result > 0 { writes(to, result + 1, pc) }
+    };
+    strptime(text, format, at) { reads_text(format, pc); } {
+        if result != 0 {
+            reads(text, result - text + 1, pc);
+            leaves::<tm>(at, pc);
+        }
+    };
+    stat(path, at) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    stat64(path, at) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    lstat(path, at) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    lstat64(path, at) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    fstat(file, at) {} { if went_well(result) { leaves::<status>(at, pc) } };
+    fstat64(file, at) {} { if went_well(result) { leaves::<status>(at, pc) } };
+    statvfs(path, at) { reads_text(path, pc); } { if went_well(result) { leaves::<volume>(at, pc) } };
+    fstatvfs(file, at) {} { if went_well(result) { leaves::<volume>(at, pc) } };
+    strerror_r(number, to, size) {} { if result == to && size > 0 { writes_text(to, pc) } };
+    __xpg_strerror_r(number, to, size) {} { if size > 0 { writes_text(to, pc) } };
+    rand_r(seed) { takes::<u32>(seed, pc); leaves::<u32>(seed, pc); } {};
+    getrandom(to, size, flags) {} { writes(to, count(result), pc) };
+    getentropy(to, size) {} { if went_well(result) { writes(to, size, pc) } };
+    getrusage(who, at) {} { if went_well(result) { leaves::<rusage>(at, pc) } };
+    getrlimit(what, at) {} { if went_well(result) { leaves::<rlimit>(at, pc) } };
+    setrlimit(what, at) { takes::<rlimit>(at, pc); } {};
+    sysinfo(at) {} { if went_well(result) { leaves::<system>(at, pc) } };
+    uname(at) {} { if went_well(result) { leaves::<utsname>(at, pc) } };
+    gethostname(to, size) {} { if went_well(result) { writes(to, size.min(length(to) + 1), pc) } };
+    sem_getvalue(semaphore, at) {} { if went_well(result) { leaves::<c_int>(at, pc) } };
+    wait(at) {} { if result as c_int > 0 { leaves::<c_int>(at, pc) } };
+    waitpid(process, at, options) {} { if result as c_int > 0 { leaves::<c_int>(at, pc) } };
+    getpwnam(name) { reads_text(name, pc); } { leaves::<passwd>(result, pc) };
+    getpwuid(user) {} { leaves::<passwd>(result, pc) };
+    gethostbyname(name) { reads_text(name, pc); } { leaves::<[usize; 4]>(result, pc) };
+    inet_ntop(family, from, to, size) {} { leaves_text(result, pc) };
+    getenv(name) { reads_text(name, pc); takes::<usize>(environment(), pc); } {};
+    secure_getenv(name) { reads_text(name, pc); takes::<usize>(environment(), pc); } {};
+    setenv(name, value, again) { reads_text(name, pc); reads_text(value, pc); leaves::<usize>(environment(), pc); } {};
+    unsetenv(name) { reads_text(name, pc); leaves::<usize>(environment(), pc); } {};
+    // Of the text, which becomes part of the environment, only the name is read.
+    putenv(text) { leaves::<usize>(environment(), pc); } {};
+    qsort(base, number, size, compare) { if number > 1 { writes(base, number.saturating_mul(size), pc) } } {};
+    qsort_r(base, number, size, compare, more) { if number > 1 { writes(base, number.saturating_mul(size), pc) } } {};
+}
+
+unsafe extern "C" fn frexp(value: f64, at: usize, pc: usize) -> f64 {
+    leaves::<c_int>(at, pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(frexp: fn(f64, usize) -> f64)(value, at) }
+}
+
+unsafe extern "C" fn modf(value: f64, at: usize, pc: usize) -> f64 {
+    leaves::<f64>(at, pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(modf: fn(f64, usize) -> f64)(value, at) }
+}
+
+unsafe extern "C" fn sincos(value: f64, sine: usize, cosine: usize, pc: usize) {
+    leaves::<f64>(sine, pc);
+    leaves::<f64>(cosine, pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(sincos: fn(f64, usize, usize))(value, sine, cosine) }
+}
+
+export! {
+    // The numbers are passed apart from words.
+    "frexp" 1 => frexp;
+    "modf" 1 => modf;
+    "sincos" 2 => sincos;
+}
