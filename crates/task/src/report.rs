@@ -333,7 +333,7 @@ impl Monitor {
             }
             (_, 0, Ending::Cut) => {
                 format!(
-                    "no race, but a panic, an error or a promise set twice ({tasks}): that proves nothing"
+                    "no race was found, but there was a panic, an error or a promise set twice ({tasks}), so this proves nothing"
                 )
             }
             (_, races, _) => {

@@ -321,7 +321,7 @@ fn inside(range: impl RangeBounds<usize>, length: usize) -> Range<usize> {
     };
     assert!(
         start <= end && end <= length,
-        "{start}..{end} is out of range for {length}"
+        "{start}..{end} is out of range: there are {length}"
     );
     start..end
 }
