@@ -21,6 +21,9 @@ pub fn remedy(race: &NativeRace) -> Option<String> {
             other.thread
         ));
     }
+    if let Some(advice) = life(race) {
+        return Some(advice);
+    }
     if let Some(advice) = for_reading(first, second).or_else(|| for_reading(second, first)) {
         return Some(advice);
     }
@@ -29,6 +32,25 @@ pub fn remedy(race: &NativeRace) -> Option<String> {
         ([], held) => one_sided(held, second, first),
         (held, []) => one_sided(held, first, second),
         _ => "the two hold different locks: hold the same one at both accesses".to_string(),
+    })
+}
+
+/// A lock is part of itself, and a descriptor is no memory: each has to live while it is used.
+fn life(race: &NativeRace) -> Option<String> {
+    let is_file = race.variable.starts_with("file descriptor ");
+    let uses = |access: &&NativeAccess| {
+        let lock = |held: &HeldLock| held.name == race.variable;
+        !access.write && (is_file || access.locks.iter().any(lock))
+    };
+    let user = [&race.first, &race.second].into_iter().find(uses)?;
+    let thread = &user.thread;
+    Some(match is_file {
+        true => format!(
+            "close it only when {thread} is done with it: after a join, or when nobody uses it any more"
+        ),
+        false => format!(
+            "a lock must live while it is used: initialise it before {thread} is created, destroy it after {thread} is done"
+        ),
     })
 }
 
@@ -114,6 +136,14 @@ mod tests {
         assert_eq!(advice(&[], &["l"], none), one_sided);
         assert!(advice(&["l"], &[], none).starts_with("T1 holds `l`, T2 does not"));
         assert!(advice(&["l"], &["m"], none).starts_with("the two hold different locks"));
+        let itself = advice(&["l"], &[], |race| {
+            race.variable = "l".to_string();
+            race.first.write = false;
+        });
+        assert!(
+            itself.contains("initialise it before T1 is created"),
+            "{itself}"
+        );
         let reading = "T2 writes, but holds `l` for reading only: hold it for writing there";
         assert_eq!(
             advice(&["l?"], &["l?"], |race| race.first.write = false),
