@@ -147,7 +147,7 @@ fn analyze(
         stop,
         repair: arguments.repair,
     };
-    let analysis = watched(|watch| deadheat::analyze(&source, &options, watch));
+    let analysis = watched(quiet, |watch| deadheat::analyze(&source, &options, watch));
     let mut analysis = analysis.map_err(|error| complaint(&source, &error))?;
     warn_of_loss(path, analysis.repair.as_ref().filter(|_| !quiet));
     let failures = analysis.failures.iter();

@@ -138,7 +138,9 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     }
     let filter = arguments.outputs.filter()?;
     let files = arguments.files.iter();
-    let mut all: Vec<Check> = files.filter_map(|path| check(arguments, path)).collect();
+    let mut all: Vec<Check> = files
+        .filter_map(|path| check(arguments, path, quiet))
+        .collect();
     all.iter_mut()
         .for_each(|checked| checked.report.filter(&filter));
     let (outputs, search) = (&arguments.outputs, &arguments.search);
@@ -155,7 +157,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
 const ALL_ORDERS: Duration = Duration::from_secs(60);
 
 /// Checks a program, or says why that cannot be done.
-fn check(arguments: &Arguments, path: &Path) -> Option<Check> {
+fn check(arguments: &Arguments, path: &Path, quiet: bool) -> Option<Check> {
     let mut stop = arguments.search.token();
     if arguments.all_orders && arguments.search.timeout.is_none() {
         stop = stop.or_after(ALL_ORDERS);
@@ -169,7 +171,9 @@ fn check(arguments: &Arguments, path: &Path) -> Option<Check> {
         stop,
         ..CheckOptions::default()
     };
-    let checked = watched(|watch| check_file(path, &arguments.schedule, options, watch));
+    let checked = watched(quiet, |watch| {
+        check_file(path, &arguments.schedule, options, watch)
+    });
     let checked = checked.map_err(|error| match error {
         CheckError::NotAProgram(shown) => complain(&shown),
         error => complain_of(error),

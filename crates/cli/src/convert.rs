@@ -50,7 +50,9 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     // Told before a large input is opened.
     options.check(&arguments.output)?;
     let source = open_trace(&arguments.input, quiet)?;
-    let converted = watched(|watch| deadheat::convert(&source, &arguments.output, &options, watch));
+    let converted = watched(quiet, |watch| {
+        deadheat::convert(&source, &arguments.output, &options, watch)
+    });
     let repair = converted.map_err(|error| complaint(&source, &error))?;
     warn_of_loss(&arguments.input, repair.filter(|_| !quiet));
     Ok(Status::Clean)

@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         stop: arguments.search.token(),
         repair: arguments.repair,
     };
-    let explained = watched(|watch| deadheat::explain(&source, &options, watch));
+    let explained = watched(quiet, |watch| deadheat::explain(&source, &options, watch));
     let mut explained = explained.map_err(|error| complaint(&source, &error))?;
     warn_of_loss(path, explained.repair.as_ref().filter(|_| !quiet));
     explained.report.filter(&filter);

@@ -86,7 +86,9 @@ fn predict(
 ) -> Result<Status, String> {
     let stop = deadheat::interrupt;
     let limit = arguments.limit;
-    let prediction = watched(|watch| deadheat::predict(options, filter, limit, stop, watch));
+    let prediction = watched(quiet, |watch| {
+        deadheat::predict(options, filter, limit, stop, watch)
+    });
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.complaints.iter().for_each(complain_of);
     arguments.deliver(&prediction, quiet);

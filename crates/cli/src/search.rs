@@ -87,9 +87,9 @@ pub fn warn_of_loss(path: &Path, lost: Option<impl std::fmt::Display>) {
     }
 }
 
-/// Does something that takes long, and shows how far it has got.
-pub fn watched<T>(work: impl FnOnce(Watch) -> T) -> T {
-    let target = match std::io::stderr().is_terminal() {
+/// Does something that takes long, and shows on a terminal how far it has got and what it has found, unless `quiet`.
+pub fn watched<T>(quiet: bool, work: impl FnOnce(Watch) -> T) -> T {
+    let target = match std::io::stderr().is_terminal() && !quiet {
         true => ProgressDrawTarget::stderr_with_hz(10),
         false => ProgressDrawTarget::hidden(),
     };
@@ -103,12 +103,10 @@ pub fn watched<T>(work: impl FnOnce(Watch) -> T) -> T {
         let is_long = bar.elapsed() >= Duration::from_millis(500);
         if let Ok(mut found) = found.lock() {
             found.note(step);
-            if is_long {
+            // Lines above a bar that has not got its style yet would show another bar.
+            if is_long && show(step, &bar, &style) {
                 found.tell(&bar);
             }
-        }
-        if is_long {
-            show(step, &bar, &style);
         }
     });
     bar.finish_and_clear();
@@ -139,7 +137,8 @@ impl Findings {
     }
 }
 
-fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) {
+/// Shows how far the work has got; says whether the step is about that.
+fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) -> bool {
     const PART: &str = "{spinner} {msg}: {percent}% {wide_bar} [{elapsed}]";
     const WITNESSES: &str =
         "{spinner} {msg}: checking witnesses, {human_pos} of {human_len} [{elapsed}]";
@@ -157,7 +156,7 @@ fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) {
         Step::Ordering(visited, most, left) => {
             (ORDERS, visited, most, format!("{left} to be tried"))
         }
-        Step::Found(_) => return,
+        Step::Found(_) => return false,
     };
     if let Ok(mut known) = style.lock()
         && std::mem::replace(&mut *known, template) != template
@@ -168,4 +167,5 @@ fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) {
     bar.set_length(all);
     bar.set_position(done);
     bar.set_message(message);
+    true
 }

@@ -45,6 +45,6 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
 fn stats(arguments: &Arguments, path: &Path, quiet: bool) -> Result<StatsReport, String> {
     let source = open_trace(path, quiet)?;
     let stop = arguments.search.token();
-    let report = watched(|watch| deadheat::stats(&source, stop, watch));
+    let report = watched(quiet, |watch| deadheat::stats(&source, stop, watch));
     report.map_err(|error| complaint(&source, &error))
 }

@@ -47,7 +47,9 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let text = read_text(report, MAX_REPORT_BYTES)?;
     let source = open_trace(trace, quiet)?;
     let stop = search.token();
-    let verified = watched(|watch| deadheat::verify(&text, &source, *repair, stop, watch));
+    let verified = watched(quiet, |watch| {
+        deadheat::verify(&text, &source, *repair, stop, watch)
+    });
     let verified = verified.map_err(|error| match &error {
         VerifyError::Report(_) => named(report, error),
         _ => complaint(&source, &error),

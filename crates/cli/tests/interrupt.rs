@@ -100,6 +100,32 @@ fn a_signal_ends_the_exploration_and_what_it_found_is_reported() {
     }
 }
 
+/// `script` gives the command a terminal.
+#[test]
+fn a_terminal_shows_what_is_found_so_far_unless_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), ENDLESS);
+    for search in ["--explore", "--all-orders"] {
+        for quiet in ["", "--quiet"] {
+            let deadheat = env!("CARGO_BIN_EXE_deadheat");
+            let command = format!("{deadheat} check {search} {quiet} --timeout=2 {program}");
+            let output = Command::new("script")
+                .args(["-qc", &command, "/dev/null"])
+                .stdin(Stdio::null())
+                .output();
+            let Ok(output) = output else {
+                eprintln!("skipped: there is no `script`");
+                return;
+            };
+            let text = stdout(&output);
+            let told = text.matches("found so far: race on x").count();
+            assert_eq!(told, usize::from(quiet.is_empty()), "{command}: {text}");
+            assert_eq!(text.is_empty(), !quiet.is_empty(), "{command}: {text}");
+            assert!(!text.contains(" 0/0"), "a bar without style: {text}");
+        }
+    }
+}
+
 #[test]
 fn an_interrupted_search_that_found_nothing_is_no_success() {
     let folder = tempfile::tempdir().unwrap();
@@ -312,23 +338,37 @@ fn a_report_grows_with_what_is_shown_not_with_the_square_of_the_trace() {
     assert!(bytes < 60_000_000, "{bytes} bytes for {races} races");
 }
 
-/// Told name by name for each race, the names alone would take more than a gigabyte.
+/// Told name by name for each race, the names alone would take more than a gigabyte; SARIF of all results at once,
+/// more than half of one. Names agree in the characters that are shown.
 #[test]
 fn very_many_races_of_long_names_are_told_in_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("names.std");
     let long = "n".repeat(8000);
-    let line = |n: u32| format!("T{n}{long}|w(x{long})|{n}{long}\n");
+    let line = |n: u32| format!("{long}T{n}|w(x{long})|{n}{long}\n");
     fs::write(&path, (0..300).map(line).collect::<String>()).unwrap();
     let trace = path.display().to_string();
+    let sarif = folder.path().join("report.sarif");
+    let into = format!("--sarif={}", sarif.display());
     for (command, count) in [
         (&["analyze", "--engine=m2"][..], "44,850 races"),
         (&["explain"], "44,850 pairs"),
     ] {
-        let limits = ["--max-memory=250M", "--max-shown=1", &trace];
+        let limits = ["--max-memory=250M", "--max-shown=1", &into, &trace];
         let output = deadheat(&[command, &limits].concat());
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let text = stdout(&output);
         assert!(text.contains(count), "{text}");
+        let report: Value = serde_json::from_slice(&fs::read(&sarif).unwrap()).unwrap();
+        let results = report["runs"][0]["results"].as_array().unwrap();
+        assert_eq!(results.len(), 10_000);
+        // `explain` shows an order for predicted races only.
+        let flows = results.iter().filter_map(|result| result.get("codeFlows"));
+        assert_eq!(flows.clone().next().is_some(), command[0] == "analyze");
+        for flows in flows {
+            let flows = &flows[0]["threadFlows"];
+            assert_eq!(flows.as_array().unwrap().len(), 2);
+            assert_ne!(flows[0]["id"], flows[1]["id"]);
+        }
     }
 }

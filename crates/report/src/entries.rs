@@ -294,6 +294,7 @@ fn events(witness: &WitnessReport, most: usize) -> Vec<Step> {
     let step = |number: &EventNumber| {
         let event = trace.event(*number)?;
         Some(Step {
+            strand: event.strand(),
             thread: short_name(&trace.names.strand(event.strand())),
             action: cut(&trace.names.action(event.op()).to_string(), MAX_NAME),
             place: cut(&trace.names.site(event.site()), MAX_PLACE),
@@ -313,6 +314,7 @@ pub fn predicted_entries(predicted: &[PredictedRace], sources: &Sources) -> Vec<
     let entry = |predicted: &PredictedRace| {
         let (steps, _) = steps(&predicted.witness);
         let step = |step: crate::predict::StepReport| Step {
+            strand: step.strand,
             thread: step.thread,
             action: step.action,
             place: step.loc,

@@ -1,5 +1,6 @@
 //! A finding as SARIF and the page show it, whatever command and engine it comes from.
 
+use deadheat_model::Strand;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -202,6 +203,8 @@ pub struct Call {
 /// What one thread does at one place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
+    /// Whose it is: names may agree, most of all cut ones.
+    pub strand: Strand,
     /// The name of the thread or task.
     pub thread: String,
     /// What it does, as an operation of a trace.

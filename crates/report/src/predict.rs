@@ -1,6 +1,7 @@
 //! What `deadheat run --predict` says: the races of the run that happened, and those of others, each with a witness
 //! told in the lines of the source.
 
+use deadheat_model::Strand;
 use deadheat_native::{Creation, NativeAccess, NativeRace, Place, Recorded, Survey};
 use serde::Serialize;
 
@@ -49,6 +50,8 @@ struct PredictedReport {
 /// What one thread does on one line.
 #[derive(Serialize)]
 pub(crate) struct StepReport {
+    #[serde(skip)]
+    pub strand: Strand,
     pub thread: String,
     pub loc: String,
     pub action: String,
@@ -133,13 +136,14 @@ pub(crate) fn steps(witness: &WitnessReport) -> (Vec<StepReport>, u64) {
             continue;
         };
         let step = StepReport {
+            strand: event.strand(),
             thread: trace.names.strand(event.strand()).into_owned(),
             loc: trace.names.site(event.site()).into_owned(),
             action: trace.names.action(event.op()).to_string(),
         };
         match steps.last_mut() {
             Some((events, last))
-                if index < racing && last.thread == step.thread && last.loc == step.loc =>
+                if index < racing && last.strand == step.strand && last.loc == step.loc =>
             {
                 *events += 1;
             }

@@ -3,9 +3,13 @@
 //! One run; a result a finding, at its first access, the other one as a related location; stacks, and the order that
 //! shows a predicted race, as code flows. Places that are in no file have a logical name only. Paths below the
 //! working directory are relative to it, as services want them.
+//!
+//! Cost: one result at a time is made and written, so the memory is that of the largest.
 
 use std::io::{self, Write};
 
+use deadheat_model::Strand;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::entry::{Call, Chapter, Entry, Rule, Side, Step};
@@ -14,21 +18,9 @@ use crate::sources::{Sources, parts};
 
 /// Writes all findings of a command, and the sentences that say what it proves.
 pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *to, &log(chapters))?;
-    to.write_all(b"\n")
-}
-
-fn log(chapters: &[Chapter<'_>]) -> Value {
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(|path| path.to_str());
     let here = here.unwrap_or_default();
-    let results = chapters.iter().flat_map(|chapter| {
-        let log = Log {
-            here,
-            sources: chapter.sources,
-        };
-        chapter.entries.iter().map(move |entry| log.result(entry))
-    });
     let rules = Rule::ALL.map(|rule| {
         json!({
             "id": rule.name(),
@@ -38,23 +30,60 @@ fn log(chapters: &[Chapter<'_>]) -> Value {
     });
     let guarantees = chapters.iter().flat_map(|chapter| &chapter.guarantees);
     let notifications = guarantees.map(|text| json!({"level": "note", "message": {"text": text}}));
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
+    let document = Document {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        runs: [Run {
+            column_kind: "unicodeCodePoints",
+            invocations: json!([{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications.collect::<Vec<Value>>(),
+            }]),
+            results: Results { chapters, here },
+            tool: json!({"driver": {
                 "name": "deadheat",
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
-            }},
-            "columnKind": "unicodeCodePoints",
-            "results": results.collect::<Vec<Value>>(),
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": notifications.collect::<Vec<Value>>(),
-            }],
+            }}),
         }],
-    })
+        version: "2.1.0",
+    };
+    serde_json::to_writer_pretty(&mut *to, &document)?;
+    to.write_all(b"\n")
+}
+
+#[derive(Serialize)]
+struct Document<'c> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [Run<'c>; 1],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'c> {
+    column_kind: &'static str,
+    invocations: Value,
+    results: Results<'c>,
+    tool: Value,
+}
+
+/// The results, each made when it is written.
+struct Results<'c> {
+    chapters: &'c [Chapter<'c>],
+    here: &'c str,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.chapters.iter().flat_map(|chapter| {
+            let log = Log {
+                here: self.here,
+                sources: chapter.sources,
+            };
+            chapter.entries.iter().map(move |entry| log.result(entry))
+        }))
+    }
 }
 
 fn level(rule: Rule) -> &'static str {
@@ -111,17 +140,11 @@ impl Log<'_> {
     fn flows(&self, entry: &Entry) -> Vec<Value> {
         if !entry.steps.is_empty() {
             let steps = &entry.steps;
-            let mut threads: Vec<&str> = Vec::new();
-            for step in steps {
-                if !threads.contains(&step.thread.as_str()) {
-                    threads.push(&step.thread);
-                }
-            }
-            let flows = threads.iter().map(|thread| {
+            let flows = threads(steps).into_iter().map(|(strand, id)| {
                 let own = steps.iter().enumerate();
-                let own = own.filter(|(_, step)| step.thread == *thread);
-                let own = own.map(|(order, step)| self.step(step, order + 1));
-                json!({"id": thread, "locations": own.collect::<Vec<Value>>()})
+                let own = own.filter(|(_, step)| step.strand == strand);
+                let own = own.map(|(order, step)| self.step(step, &id, order + 1));
+                json!({"id": id, "locations": own.collect::<Vec<Value>>()})
             });
             return vec![json!({
                 "message": {"text": "an order that shows it"},
@@ -132,8 +155,8 @@ impl Log<'_> {
         with_stack.map(|side| self.stack(side)).collect()
     }
 
-    fn step(&self, step: &Step, order: usize) -> Value {
-        let label = format!("{}: {}", step.thread, step.action);
+    fn step(&self, step: &Step, thread: &str, order: usize) -> Value {
+        let label = format!("{thread}: {}", step.action);
         json!({"location": self.location(&step.place, &label), "executionOrder": order})
     }
 
@@ -175,6 +198,24 @@ impl Log<'_> {
     }
 }
 
+/// Whose the steps are, and what tells each from the others: its name, with a number if another has that name, too.
+fn threads(steps: &[Step]) -> Vec<(Strand, String)> {
+    let mut threads: Vec<(Strand, &str)> = Vec::new();
+    let mut ids = Vec::new();
+    for step in steps {
+        if threads.iter().any(|(strand, _)| *strand == step.strand) {
+            continue;
+        }
+        let same = threads.iter().filter(|(_, name)| *name == step.thread);
+        ids.push(match same.count() {
+            0 => (step.strand, step.thread.clone()),
+            others => (step.strand, format!("{} ({})", step.thread, others + 1)),
+        });
+        threads.push((step.strand, &step.thread));
+    }
+    ids
+}
+
 /// A path as a reference: what is below the working directory is relative to it.
 fn uri(path: &str, here: &str) -> String {
     let below = path
@@ -208,6 +249,22 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_of_one_name_have_flows_of_their_own() {
+        let steps = [(0, "a"), (1, "a"), (0, "a"), (2, "b"), (3, "a")];
+        let steps = steps.map(|(strand, thread)| Step {
+            strand: Strand(strand),
+            thread: thread.to_string(),
+            action: String::new(),
+            place: String::new(),
+        });
+        let ids = [(0, "a"), (1, "a (2)"), (2, "b"), (3, "a (3)")];
+        assert_eq!(
+            threads(&steps),
+            ids.map(|(strand, id)| (Strand(strand), id.to_string()))
+        );
+    }
 
     #[test]
     fn paths_become_references() {

@@ -10,12 +10,16 @@
 //! [lists by place](PlaceLists). Whenever the array has twice as many accesses as were left the last time, those that
 //! can still race move to a new one.
 //!
-//! Cost: an access is compared with each strand's last time, then with [`LONG`] accesses, at most, and one list for each
-//! place of every strand that it races with. Memory: 32 bytes an access that can still race; accesses of one place in
-//! one time count as one, unless all are asked for.
+//! A row of very many strands has its last access, if that comes after all others. An access that comes after this one
+//! comes after the others, too, because clocks are of a transitive order, and looks at nothing else.
+//!
+//! Cost: an access is compared with each strand's last time, or in rows of very many strands with the last access alone if
+//! that is enough; then with [`LONG`] accesses, at most, and one list for each place of every strand that it races with.
+//! Memory: 32 bytes an access that can still race; accesses of one place in one time count as one, unless all are asked
+//! for.
 
 use deadheat_model::{AccessKind, Location, RacingAccess, Site, Strand};
-use deadheat_order::{Time, WideClock};
+use deadheat_order::{Epoch, Time, WideClock};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -28,6 +32,9 @@ const LONG: u32 = 32;
 
 /// How many strands a row may have until it is looked for some that can be forgotten.
 const WIDE: usize = 16;
+
+/// From how many strands on a row has an [`Overview`].
+const VERY_WIDE: usize = if cfg!(test) { 4 } else { 64 };
 
 /// How many accesses there are in any case before it is looked for some that nobody needs.
 const ROOM: usize = if cfg!(test) { 64 } else { 1 << 16 };
@@ -58,6 +65,23 @@ struct Head {
 }
 
 type Row = SmallVec<[Head; 8]>;
+
+/// A row of very many strands at a glance.
+#[derive(Default)]
+struct Overview {
+    /// The last access, if it comes after all others.
+    last: Option<Epoch>,
+    /// Where in the row each strand is.
+    places: FxHashMap<Strand, u32>,
+}
+
+/// What an access was compared with.
+pub(super) struct Comparison {
+    /// How many times something was compared.
+    pub(super) compared: u64,
+    /// Whether it comes after all accesses of other strands.
+    pub(super) is_last: bool,
+}
 
 /// An access, as it is kept.
 #[derive(Clone, Copy)]
@@ -90,6 +114,8 @@ pub(super) struct AccessLog {
     /// How many strands all rows have.
     heads: usize,
     lists: FxHashMap<(u32, Strand), PlaceLists>,
+    /// By row, of those with at least [`VERY_WIDE`] strands.
+    overviews: FxHashMap<u32, Overview>,
     /// Whether each access is kept by itself.
     apart: bool,
     /// Of each strand, what comes before all accesses that are still to come.
@@ -111,6 +137,7 @@ impl AccessLog {
             room: ROOM,
             heads: 0,
             lists: FxHashMap::default(),
+            overviews: FxHashMap::default(),
             apart,
             covered: Vec::new(),
         }
@@ -145,8 +172,7 @@ impl AccessLog {
         ends.map_or(0, |(first, last)| u64::from(first.last ^ last.last))
     }
 
-    /// Calls with the accesses of other strands that a strand's clock does not cover; says how many times
-    /// something was compared.
+    /// Calls with the accesses of other strands that a strand's clock does not cover.
     #[inline]
     pub(super) fn uncovered(
         &self,
@@ -154,19 +180,30 @@ impl AccessLog {
         strand: Strand,
         clock: &WideClock,
         mut each: impl FnMut(After<'_>),
-    ) -> u64 {
+    ) -> Comparison {
         let row = &self.rows[slot as usize];
+        if row.len() >= VERY_WIDE
+            && let Some(last) = self.overviews.get(&slot).and_then(|row| row.last)
+            && clock.covers(last)
+        {
+            return Comparison {
+                compared: 1,
+                is_last: true,
+            };
+        }
         let mut compared = row.len() as u64;
+        let mut is_last = true;
         for head in row {
             if head.strand == strand {
                 continue;
             }
             let covered = clock.get(head.strand);
             if head.last > covered {
+                is_last = false;
                 compared += self.after(slot, head, covered, &mut each);
             }
         }
-        compared
+        Comparison { compared, is_last }
     }
 
     fn after(
@@ -207,13 +244,21 @@ impl AccessLog {
         compared
     }
 
-    /// Notes an access, made in a time of its strand.
+    /// Notes an access, made in a time of its strand; `is_last` if it comes after all accesses of other strands.
     #[inline]
-    pub(super) fn add(&mut self, slot: u32, access: Kept, now: Time) {
+    pub(super) fn add(&mut self, slot: u32, access: Kept, now: Time, is_last: bool) {
         let strand = access.at.strand;
         let row = &self.rows[slot as usize];
-        let mine = row.iter().position(|head| head.strand == strand);
+        let mine = match row.len() < VERY_WIDE {
+            true => row.iter().position(|head| head.strand == strand),
+            false => self.place(slot, strand),
+        };
         let mine = mine.unwrap_or_else(|| self.widen(slot, strand));
+        if self.rows[slot as usize].len() >= VERY_WIDE
+            && let Some(overview) = self.overviews.get_mut(&slot)
+        {
+            overview.last = is_last.then(|| Epoch::new(strand, now));
+        }
         let forgotten = self.forgotten(strand);
         let Head { last, length, .. } = self.rows[slot as usize][mine];
         if last <= forgotten {
@@ -295,12 +340,18 @@ impl AccessLog {
         same
     }
 
+    /// Where in a row of very many strands one is.
+    fn place(&self, slot: u32, strand: Strand) -> Option<usize> {
+        let place = self.overviews.get(&slot)?.places.get(&strand)?;
+        Some(*place as usize)
+    }
+
     /// A place in a row for one more strand.
     #[cold]
     fn widen(&mut self, slot: u32, strand: Strand) -> usize {
         let row = &mut self.rows[slot as usize];
+        let before = row.len();
         if row.len() >= WIDE && row.len().is_power_of_two() {
-            let before = row.len();
             let (covered, lists) = (&self.covered, &mut self.lists);
             row.retain(|head| {
                 let forgotten = covered.get(head.strand.index()).copied();
@@ -312,6 +363,8 @@ impl AccessLog {
             });
             self.heads -= before - row.len();
         }
+        // Places change when strands are forgotten.
+        let (moved, place) = (row.len() < before, row.len());
         self.heads += 1;
         row.push(Head {
             strand,
@@ -319,7 +372,20 @@ impl AccessLog {
             newest: NONE,
             length: 0,
         });
-        row.len() - 1
+        if row.len() < VERY_WIDE {
+            self.overviews.remove(&slot);
+            return place;
+        }
+        let overview = self.overviews.entry(slot).or_default();
+        if moved || overview.places.is_empty() {
+            let places = row
+                .iter()
+                .zip(0..)
+                .map(|(head, place)| (head.strand, place));
+            overview.places = places.collect();
+        }
+        overview.places.insert(strand, place as u32);
+        place
     }
 
     /// Makes a chain shorter that has become long.
@@ -395,7 +461,7 @@ mod tests {
 
     fn found(log: &AccessLog, slot: u32, strand: Strand, clock: &WideClock) -> Uncovered {
         let mut uncovered = Uncovered::new();
-        log.uncovered(slot, strand, clock, |after| {
+        let Comparison { is_last, .. } = log.uncovered(slot, strand, clock, |after| {
             let RacingAccess {
                 strand, site, kind, ..
             } = after.access;
@@ -405,7 +471,33 @@ mod tests {
             *count += after.count;
             assert!(!log.apart || after.count == 1 + after.rest.len() as u64);
         });
+        assert_eq!(is_last, uncovered.is_empty());
         uncovered
+    }
+
+    #[test]
+    fn accesses_one_after_the_other_are_compared_with_one_each_however_many_strands() {
+        const STRANDS: u32 = 3000;
+        let locations = FixedBitSet::with_capacity_and_blocks(1, [1]);
+        let mut log = AccessLog::new(&locations, false);
+        let mut lock = WideClock::default();
+        let mut compared = 0;
+        for number in 1..=2 * u64::from(STRANDS) {
+            let strand = Strand(number as u32 % STRANDS);
+            let now = lock.get(strand) + 1;
+            lock.raise(strand, now);
+            let comparison = log.uncovered(0, strand, &lock, |_| panic!("none races"));
+            compared += comparison.compared;
+            let at = At {
+                number,
+                strand,
+                site: Site(0),
+            };
+            let (kind, atomic) = (AccessKind::Write, false);
+            log.add(0, Kept { at, kind, atomic }, now, comparison.is_last);
+        }
+        let few = (VERY_WIDE * VERY_WIDE) as u64;
+        assert!(compared <= 2 * u64::from(STRANDS) + few, "{compared}");
     }
 
     #[test]
@@ -418,18 +510,22 @@ mod tests {
             assert!(log.slot(Location(0)).is_none() && log.slot(Location(9)).is_none());
             let (ticks, forgets, places) = (rng.f64(), rng.f64() * 0.1, rng.u32(1..80));
             let strands = rng.u32(2..STRANDS);
-            let mut now = [1; STRANDS as usize];
-            let mut covered = [0; STRANDS as usize];
+            let mut clocks = vec![WideClock::default(); STRANDS as usize];
+            for (clock, strand) in clocks.iter_mut().zip(0..) {
+                clock.raise(Strand(strand), 1);
+            }
             let mut model = Model::new();
             for number in 1..1500 {
                 let (strand, x) = (Strand(rng.u32(..strands)), 1 + 2 * rng.u64(..3));
-                now[strand.index()] += u32::from(rng.f64() < ticks * 0.5);
-                let mut clock = WideClock::default();
-                let others = (0..strands as usize).filter(|&other| other != strand.index());
-                for other in others {
-                    clock.raise(Strand(other as u32), rng.u32(covered[other]..=now[other]));
+                // It learns from another, which others may then tell apart from what it does next.
+                let other = Strand(rng.u32(..strands));
+                if other != strand && rng.f64() < ticks {
+                    let learnt = clocks[other.index()].clone();
+                    clocks[strand.index()].join(&learnt);
+                    clocks[other.index()].raise(other, learnt.get(other) + 1);
                 }
-                clock.raise(strand, now[strand.index()]);
+                let clock = clocks[strand.index()].clone();
+                let now = clock.get(strand);
                 let slot = log.slot(Location(x)).unwrap();
                 let expected = expected(&model, x, strand, &clock);
                 assert_eq!(found(&log, slot, strand, &clock), expected);
@@ -441,14 +537,14 @@ mod tests {
                 };
                 let (kind, atomic) = (AccessKind::Write, rng.bool());
                 let access = Kept { at, kind, atomic };
-                log.add(slot, access, now[strand.index()]);
-                model.push((x, access, now[strand.index()]));
+                log.add(slot, access, now, expected.is_empty());
+                model.push((x, access, now));
                 if rng.f64() < forgets {
-                    for (covered, now) in covered.iter_mut().zip(now) {
-                        *covered = rng.u32(*covered..now);
-                    }
-                    let covered = covered.iter().zip(0..);
-                    let covered = covered.map(|(&time, strand)| (Strand(strand), time));
+                    let covered = (0..strands).map(Strand).map(|of| {
+                        let others = (0..strands).filter(|&other| other != of.0);
+                        let known = others.map(|other| clocks[other as usize].get(of));
+                        (of, known.min().unwrap_or(0))
+                    });
                     log.forget(&covered.collect::<Vec<_>>());
                 }
             }

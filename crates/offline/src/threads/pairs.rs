@@ -3,8 +3,9 @@
 //! Each access is compared with those of other strands that its clock does not cover ([`AccessLog`]). Pairs of events
 //! are put together by pairs of places in the source.
 //!
-//! Cost: an access that races with nobody, one comparison for each strand that accessed its location; a race, a
-//! look-up of its places. Very many comparisons, or pairs where all pairs are wanted, end the search:
+//! Cost: an access that races with nobody, one comparison for each strand that accessed its location, or a single one if
+//! these are very many and came one after the other; a race, a look-up of its places. Very many comparisons, or pairs
+//! where all pairs are wanted, end the search:
 //! [`Findings::all_listed`] then is false, and every location that races still has a pair.
 
 use deadheat_model::{AccessKind, Findings, Location, Race, RacingAccess, Strand};
@@ -181,15 +182,15 @@ impl Pairs {
             return;
         }
         let strand = access.at.strand;
-        let compared = log.uncovered(slot, strand, clock, |other| {
+        let comparison = log.uncovered(slot, strand, clock, |other| {
             let reads = access.kind == AccessKind::Read && other.access.kind == AccessKind::Read;
             if !(reads || access.atomic && other.atomic) {
                 racy.insert(x.index());
                 list.add(x, &other, access.racing());
             }
         });
-        list.compared += compared;
-        log.add(slot, access, clock.get(strand));
+        list.compared += comparison.compared;
+        log.add(slot, access, clock.get(strand), comparison.is_last);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::hash::Hash;
 
-use deadheat_model::{EventNumber, Execution, Op, Race, Strand};
+use deadheat_model::{EventNumber, Execution, Names, Op, Race, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ const MAX_NAME: usize = 120;
 pub struct Story {
     /// Who takes part.
     threads: Vec<String>,
+    /// Which strands these are: two can have one name.
+    #[serde(skip)]
+    strands: Vec<Strand>,
     /// What is done, each once.
     actions: Vec<String>,
     /// Where, each once.
@@ -119,12 +122,9 @@ impl Story {
         story.before += from - 1;
         story.held = held_before(execution, story.before + 1).map(|held| {
             let names = &execution.names;
-            let held = held.into_iter().map(|(strand, lock)| {
-                (
-                    story.thread(&short_name(&names.strand(strand))),
-                    names.lock(lock).into_owned(),
-                )
-            });
+            let held = held
+                .into_iter()
+                .map(|(strand, lock)| (story.thread(strand, names), names.lock(lock).into_owned()));
             held.collect()
         });
         Some(story)
@@ -141,7 +141,7 @@ impl Story {
         let numbers = &numbers[left_out..];
         room.events = room.events.saturating_sub(numbers.len());
         let names = &execution.names;
-        let mut threads = Table::default();
+        let (mut threads, mut strands) = (Table::default(), Vec::new());
         let mut actions = Table::default();
         let mut places = Table::default();
         let mut events = Vec::new();
@@ -149,7 +149,10 @@ impl Story {
             let event = execution.event(number)?;
             let (strand, site) = (event.strand(), event.site());
             events.push((
-                threads.number(strand, || short_name(&names.strand(strand))),
+                threads.number(strand, || {
+                    strands.push(strand);
+                    short_name(&names.strand(strand))
+                }),
                 actions.number(event.to_parts(), || {
                     cut(&names.action(event.op()).to_string(), MAX_NAME)
                 }),
@@ -159,6 +162,7 @@ impl Story {
         }
         Some(Story {
             threads: threads.texts,
+            strands,
             actions: actions.texts,
             places: places.texts,
             before: left_out as u64,
@@ -168,10 +172,11 @@ impl Story {
         })
     }
 
-    fn thread(&mut self, name: &str) -> usize {
-        let place = self.threads.iter().position(|known| known == name);
+    fn thread(&mut self, strand: Strand, names: &Names) -> usize {
+        let place = self.strands.iter().position(|known| *known == strand);
         place.unwrap_or_else(|| {
-            self.threads.push(name.to_string());
+            self.strands.push(strand);
+            self.threads.push(short_name(&names.strand(strand)));
             self.threads.len() - 1
         })
     }
