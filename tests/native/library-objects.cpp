@@ -3,7 +3,7 @@
 // expect: race on assigned, lines 48 and 65
 // expect: race on *, lines 49 and 66
 // expect: race on *, lines 50 and 67
-// expect: race on line, lines 51 and 68
+// expect: race on number, lines 51 and 68
 // expect: race on looked_up, lines 52 and 69
 // expect: race on erased, lines 53 and 70
 // expect: race on *, lines 54 and 71
@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 std::ostringstream out;
-std::istringstream in("abc\ndef");
+std::istringstream in("12 34");
 std::string appended = "hello";
 std::string assigned = "hello", other(40, 'x');
 std::string searched = "hello";
 std::string printed(40, 'x');
-std::string line;
+int number;
 std::map<int, int> looked_up = {{1, 2}, {2, 3}, {4, 5}};
 std::set<int> erased = {1, 2, 4};
 std::list<int> listed = {1, 2};
@@ -48,7 +48,7 @@ void *first(void *unused) {
   assigned = other;
   searched[1] = 1;
   out << printed;
-  std::getline(in, line);
+  in >> number;
   size += looked_up.count(4);
   erased.erase(2);
   size += listed.back();
@@ -65,7 +65,7 @@ void *second(void *unused) {
   size += assigned.empty();
   size += searched.find("abc");
   printed[3] = 1;
-  size += line.size();
+  size += number;
   looked_up.insert({5, 6});
   size += erased.count(4);
   listed.push_back(3);
