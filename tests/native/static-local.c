@@ -4,8 +4,7 @@
 
 void *worker(void *unused) {
   static int count;
-  count++;
-  return count > 9 ? &count : unused;
+  return count++ > 9 ? &count : unused;
 }
 
 int main(void) {
