@@ -29,6 +29,8 @@ pub struct Arguments {
     pub forbids_undefined: bool,
     /// Code is made when everything is linked (`-flto`).
     pub optimises_when_linking: bool,
+    /// The C++ library becomes part of the executable (`-static-libstdc++`), as far as it is called.
+    pub holds_cxx_library: bool,
     /// Another sanitizer with a runtime of its own: its name.
     pub other_sanitizer: Option<&'static str>,
     /// A `-x` is still in force at the end: what follows would be taken for a source.
@@ -191,6 +193,7 @@ impl Arguments {
                 "-m32" | "-mx32" | "-m16" => found.is_32_bit = true,
                 "-fopenmp" => found.openmp = true,
                 "-fno-openmp" => found.openmp = false,
+                "-static-libstdc++" => found.holds_cxx_library = true,
                 "-fno-lto" => found.optimises_when_linking = false,
                 _ if text.starts_with("-flto") => found.optimises_when_linking = true,
                 "-" => {

@@ -235,6 +235,10 @@ fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsStri
     if family == Family::Gcc {
         // gcc warns that ThreadSanitizer does not know fences; our runtime does.
         options.push("-Wno-tsan".into());
+        if asked.optimises_when_linking {
+            // gcc would instrument when it links, where its own library is expected.
+            options.push("-fno-lto".into());
+        }
     }
     if !asked.has_debug_option {
         options.push("-g".into());
@@ -253,7 +257,7 @@ fn link_options(runtime: &Runtime, asked: &Arguments) -> Vec<OsString> {
     let mut exports = OsString::from("--dynamic-list=");
     exports.push(&runtime.exports);
     options.extend(["-Xlinker".into(), exports]);
-    if !asked.optimises_when_linking {
+    if !asked.optimises_when_linking && !asked.holds_cxx_library {
         let mut wraps = OsString::from("-Wl,@");
         wraps.push(&runtime.wraps);
         options.push(wraps);
@@ -310,6 +314,13 @@ mod tests {
             both.contains("-wrapper /deadheat,--deadheat-wrap") && !both.contains("-fsanitize"),
             "{both}"
         );
+        assert!(gcc.contains("wraps.list"), "{gcc}");
+        let compiled = line(Family::Gcc, "-flto -c a.c").unwrap();
+        assert!(compiled.contains(" -fno-lto "), "{compiled}");
+        for option in ["-flto", "-static-libstdc++"] {
+            let hidden = line(Family::Gcc, &format!("{option} a.o -o a")).unwrap();
+            assert!(!hidden.contains("wraps.list"), "{hidden}");
+        }
         let forced = line(Family::Clang, "-x c a.txt").unwrap();
         assert!(forced.contains("-x none -Wl,--push-state"), "{forced}");
     }

@@ -1,8 +1,8 @@
 //! What the C++ library (GNU's) does out of sight: it links the nodes of lists, maps and sets, and all its streams are
 //! compiled into it.
 //!
-//! The linker is asked to lead calls of these functions here first (`--wrap`), so that they are found wherever the
-//! library is, also inside the executable. They tell of what they read and write by the rules of the C++ standard: a
+//! The linker is asked to lead calls of these functions here first (`--wrap`). Where it cannot (link-time optimisation, a library
+//! that becomes part of the executable), they are not seen. They tell of what they read and write by the rules of the C++ standard: a
 //! container that is changed, or a stream that is used, is the user's to keep apart.
 
 use super::memory::{reads, writes};
