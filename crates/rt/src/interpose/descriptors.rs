@@ -350,7 +350,34 @@ extern "C" fn after_close(_result: c_long, _file: c_long) {}
 /// What each descriptor of `epoll` waits for: the descriptors that were added with this data.
 static WATCHED: (Spin, Watched) = (Spin::new(), Watched(UnsafeCell::new(None)));
 
-type Watches = FxHashMap<(c_int, u64), Vec<c_int>>;
+#[derive(Default)]
+struct Watches {
+    /// By descriptor of `epoll` and data.
+    files: FxHashMap<(c_int, u64), Vec<c_int>>,
+    /// The data that a descriptor of `epoll` has for a file.
+    data: FxHashMap<(c_int, c_int), u64>,
+}
+
+impl Watches {
+    fn remove(&mut self, poll: c_int, file: c_int) {
+        if let Some(data) = self.data.remove(&(poll, file))
+            && let Some(files) = self.files.get_mut(&(poll, data))
+        {
+            files.retain(|watched| *watched != file);
+        }
+    }
+
+    fn add(&mut self, poll: c_int, file: c_int, data: u64) {
+        self.remove(poll, file);
+        self.data.insert((poll, file), data);
+        self.files.entry((poll, data)).or_default().push(file);
+    }
+}
+
+/// In a forked child, whose only thread holds no lock.
+pub fn reset_locks() {
+    WATCHED.0.reset();
+}
 
 struct Watched(UnsafeCell<Option<Watches>>);
 
@@ -385,18 +412,10 @@ unsafe extern "C" fn epoll_ctl(
         real!(epoll_ctl: fn(c_int, c_int, c_int, *const Event) -> c_int)(poll, what, file, event)
     };
     if result == 0 {
-        watched(|watches| {
-            watches.retain(|(of, _), files| {
-                if *of == poll {
-                    files.retain(|watched| *watched != file);
-                }
-                !files.is_empty()
-            });
-            if what != libc::EPOLL_CTL_DEL {
-                // SAFETY: an event that the kernel has read.
-                let data = unsafe { (*event).data };
-                watches.entry((poll, data)).or_default().push(file);
-            }
+        watched(|watches| match what {
+            libc::EPOLL_CTL_DEL => watches.remove(poll, file),
+            // SAFETY: an event that the kernel has read.
+            _ => watches.add(poll, file, unsafe { (*event).data }),
         });
     }
     result
@@ -409,7 +428,7 @@ fn has_events(poll: usize, events: usize, number: usize) {
         receives(poll);
         // SAFETY: the kernel has written so many.
         let data = unsafe { (*(events as *const Event).add(index)).data };
-        let files = watched(|watches| watches.get(&(poll, data)).cloned());
+        let files = watched(|watches| watches.files.get(&(poll, data)).cloned());
         files.flatten().into_iter().flatten().for_each(receives);
     }
 }

@@ -55,6 +55,7 @@ extern "C" fn after_fork() {
 extern "C" fn in_child() {
     crate::ALLOCATOR.reset_locks();
     let world = world();
+    super::descriptors::reset_locks();
     world.channels.reset_locks();
     world.threads.reset_locks();
     world.findings.forked();
