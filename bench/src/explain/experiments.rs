@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::view::{Analysis, Detail, View};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
 use deadheat_model::{Execution, SourcePosition};
+use deadheat_testing::thesis::{Analysis, Detail, View};
 
 /// A program, and what the thesis says of the one it stands for.
 pub struct Experiment {

@@ -1,8 +1,8 @@
 //! Why a race is believed, and which to fix first.
 //!
 //! [`explain()`] tells which apparent races of an execution are feasible, which may be artifacts of others,
-//! and which are first ([`Explanation`]); [`general`] what only chance has ordered; [`view`] is the
-//! analysis of netzer-thesis91 as it stands, on computation events.
+//! and which are first ([`Explanation`]); [`general`] what only chance has ordered; [`edges`] which
+//! synchronisation came before which.
 //!
 //! A predicted race did not happen in the recorded run; what makes it true is a *witness*: an order
 //! of some of the trace's events that the program could have taken and that ends with the two
@@ -31,12 +31,11 @@ mod report;
 mod sections;
 mod state;
 mod verified;
-pub mod view;
 mod witness;
 
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
-    Status, explain, neighbourhood,
+    Status, edges, explain, neighbourhood,
 };
 pub use recording::{NotATrace, Recording, writes};
 pub use replay::Replayed;

@@ -4,9 +4,9 @@
 //! from a queue without synchronisation (c and d), and works on that (e and f). The left child takes
 //! the lower bound of the first record and the upper bound of the second, and works on [1,39].
 
-use deadheat_explain::view::{Detail, RaceStatus, View};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_model::{Event, Execution, Location, Names, Op, ReadKind, Site, Strand};
+use deadheat_testing::thesis::{Detail, RaceStatus, View};
 use fixedbitset::FixedBitSet;
 
 const HEAD: Location = Location(100);

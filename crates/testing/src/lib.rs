@@ -5,6 +5,7 @@
 //! - [`openmp`] writes OpenMP programs in C, and knows which of their variables race.
 //! - [`traces`] writes traces of threads, makes failing ones small, finds every predictable race of
 //!   one, and has the partial orders straight from their definitions.
+//! - [`thesis`] is the analysis of netzer-thesis91 as it stands, on computation events.
 //!
 //! A test that compares something with the truth is a few lines:
 //!
@@ -20,6 +21,7 @@
 
 pub mod openmp;
 pub mod programs;
+pub mod thesis;
 pub mod traces;
 mod trials;
 

@@ -15,10 +15,10 @@ use deadheat_model::{
 use deadheat_offline::threads::{At, Driver, Lowering, Malformed, Publish, ThreadEngine};
 
 /// Something that stands for what strands had done when they published to it.
-pub(crate) type Slot = usize;
+pub type Slot = usize;
 
 /// Whoever wants to know the edges, and what lies between them.
-pub(crate) trait Listener {
+pub trait Listener {
     /// A plain access.
     fn access(&mut self, at: At, access: Access);
     /// A strand synchronises: told before what it awaits and publishes.
@@ -42,12 +42,12 @@ pub(crate) trait Listener {
 const STOPS: EventNumber = 1 << 8;
 
 /// Tells all of an execution, or says why nobody could have done it.
-pub(crate) fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), Malformed> {
+pub fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), Malformed> {
     tell_until(execution, to, StopToken::default()).map(drop)
 }
 
 /// The same, or only what comes before it is stopped, and then why.
-pub(crate) fn tell_until(
+pub fn tell_until(
     execution: &Execution,
     to: &mut impl Listener,
     stop: StopToken,

@@ -17,7 +17,7 @@
 //! assert!(explanation.races[0].is_first);
 //! ```
 
-pub(crate) mod edges;
+pub mod edges;
 mod judge;
 mod neighbourhood;
 mod pairs;

@@ -5,11 +5,11 @@ mod views;
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::view::{Detail, View};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::Program;
 use deadheat_testing::Trials;
 use deadheat_testing::programs::{self, Family, Recipe, ScheduleRun, enumerate};
+use deadheat_testing::thesis::{Detail, View};
 use fixedbitset::FixedBitSet;
 
 use truth::Truth;

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::view::{Analysis, Detail, View};
 use deadheat_model::Event;
 use deadheat_testing::programs::ScheduleRun;
+use deadheat_testing::thesis::{Analysis, Detail, View};
 
 use crate::truth::conflicting_overlap;
 

@@ -3,8 +3,8 @@
 //! A [`View`] is a program execution seen at a chosen granularity (definition 3.3): computation events,
 //! each with what it reads and writes, and the temporal ordering graph G. [`View::analyse`] adds the
 //! dependences, validates the apparent races and orders them: what was possible in 1991, when the order
-//! of single accesses was not recorded. [`explain`](crate::explain) knows that order and does better;
-//! this is here for comparison, and for executions that have no more to tell.
+//! of single accesses was not recorded. [`deadheat_explain::explain()`] knows that order and does better;
+//! tests and benches compare it with this.
 //!
 //! Cost: a clock for each event; a comparison for each pair of unordered conflicting computation
 //! events, of which [`MAX_PAIRS`] are kept; first partitions take races times first partitions.
@@ -13,13 +13,13 @@ mod dependences;
 mod graph;
 mod ordering;
 
+use deadheat_explain::edges::{Listener, Slot, tell};
 use deadheat_model::{Access, AccessKind, Event, Execution, Op, ReadKind, Strand};
 use deadheat_offline::threads::{At, Malformed};
 use deadheat_order::PersistentClock;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use crate::explanation::edges::{Listener, Slot, tell};
 use graph::{Graph, Node};
 
 pub use ordering::{Analysis, RaceStatus};
