@@ -1,6 +1,5 @@
 //! The table of engines, for people to read.
 
-use deadheat_model::Construct;
 use deadheat_offline::{ENGINES, Worth};
 
 /// A line for each engine, for `--help`.
@@ -21,13 +20,9 @@ pub fn engine_table() -> String {
         "| engine | what it does | orders | its races | cost |\n|---|---|---|---|---|\n"
             .to_string();
     for engine in ENGINES {
-        let unknown = Construct::ALL
-            .iter()
-            .filter(|&&c| !engine.orders(c))
-            .count();
-        let orders = match unknown {
-            0 => "everything".to_string(),
-            _ => {
+        let orders = match engine.orders_everything() {
+            true => "everything".to_string(),
+            false => {
                 let known = engine.orders.iter().map(|construct| construct.word());
                 known.collect::<Vec<_>>().join(", ")
             }
@@ -41,7 +36,7 @@ pub fn engine_table() -> String {
             Worth::AllAreDecided => {
                 "each has a verified witness; what is not listed is no race or undecided"
             }
-            Worth::Suspects => "suspicions",
+            Worth::Suspects(_) => "suspicions",
         };
         let (name, summary, cost) = (engine.name, engine.summary, engine.cost);
         table += &format!("| `{name}` | {summary} | {orders} | {worth} | {cost} |\n");

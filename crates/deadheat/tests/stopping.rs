@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat::model::StopToken;
-use deadheat::{AnalyzeOptions, Engine, EngineChoice, Step, analyze, engine_named, trace};
+use deadheat::{AnalyzeOptions, ENGINES, Engine, EngineChoice, Step, analyze, engine_named, trace};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, random_trace};
 
@@ -56,9 +56,8 @@ fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
 fn what_is_found_before_any_stop_is_found_without_one() {
     let mut cut = 0;
     let trials = Trials::new(78, 60);
-    let engines: Vec<&'static Engine> = ["hb", "fasttrack", "shb", "wcp", "dc", "m2", "eraser"]
-        .map(|name| engine_named(name).unwrap())
-        .to_vec();
+    let engines = ENGINES.iter().filter(|engine| engine.orders_everything());
+    let engines: Vec<&Engine> = engines.copied().collect();
     for trial in &trials {
         let mut rng = trial.rng();
         let shape = Shape::random(&mut rng, 300);

@@ -66,8 +66,8 @@ pub enum Worth {
     AllAreShown,
     /// Every one of them comes with a witness, and what is neither shown nor undecided is no race.
     AllAreDecided,
-    /// None of them need be possible.
-    Suspects,
+    /// None of them need be possible: their variables lack this.
+    Suspects(&'static str),
 }
 
 impl Worth {
@@ -127,6 +127,13 @@ impl Engine {
     /// Whether it knows what a construct orders.
     pub fn orders(&self, construct: Construct) -> bool {
         self.orders.contains(&construct)
+    }
+
+    /// Whether it knows what every construct orders.
+    pub fn orders_everything(&self) -> bool {
+        Construct::ALL
+            .iter()
+            .all(|&construct| self.orders(construct))
     }
 
     /// The engine that judges a run with these constructs exactly, as it was.

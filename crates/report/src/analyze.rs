@@ -125,7 +125,7 @@ impl AnalyzeReport {
 
     /// Whether what it lists are races, not mere suspicions.
     pub fn is_race(&self) -> bool {
-        self.worth != Worth::Suspects
+        !matches!(self.worth, Worth::Suspects(_))
     }
 
     /// Puts together what an engine says; `searched` tells whether what is undecided was searched for

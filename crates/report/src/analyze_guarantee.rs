@@ -99,12 +99,12 @@ fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String
         Worth::FirstIsRealOrDeadlock => "the first race can happen, or else a deadlock can; later \
                                          ones may be consequences of it"
             .to_string(),
-        Worth::Suspects if none => format!(
-            "no shared variable lacks a common lock in this schedule; that proves nothing about \
-             races, {predicts} them"
+        Worth::Suspects(lack) if none => format!(
+            "no shared variable lacks {lack} in this schedule; that proves nothing about races, \
+             {predicts} them"
         ),
-        Worth::Suspects => format!(
-            "lack of a common lock, not necessarily a race; `--engine {}` tells which can happen",
+        Worth::Suspects(lack) => format!(
+            "lack of {lack}, not necessarily a race; `--engine {}` tells which can happen",
             m2::ENGINE.name
         ),
     }

@@ -6,7 +6,6 @@ use std::fmt::Write;
 
 use annotate_snippets::{Group, Level};
 use deadheat_model::{EventNumber, Strand};
-use deadheat_offline::Worth;
 
 use crate::analyze::{AnalyzeReport, PredictedReport, WitnessReport};
 use crate::entries::pair_sentence;
@@ -93,9 +92,9 @@ impl AnalyzeReport {
 
     /// `2 races on 1 variable, 3 undecided`.
     fn found(&self) -> String {
-        let what = match self.worth {
-            Worth::Suspects => "suspect",
-            _ => "race",
+        let what = match self.is_race() {
+            true => "race",
+            false => "suspect",
         };
         let mut found = match self.races.len() as u64 {
             0 => format!("no {what}"),
@@ -117,16 +116,13 @@ impl AnalyzeReport {
 
     fn race(&self, number: usize, race: &PredictedReport, sources: &Sources) -> String {
         let pair = &race.pair;
-        let what = match self.worth {
-            Worth::Suspects => format!("{YELLOW}suspect"),
-            _ => format!("{RED}race"),
+        let what = match self.is_race() {
+            true => format!("{RED}race"),
+            false => format!("{YELLOW}suspect"),
         };
         let mut text = format!(
             "{what} {number}{PLAIN}: {BOLD}{}{PLAIN}{}\n",
-            cut(
-                &pair_sentence(self.worth == Worth::Suspects, pair),
-                2 * MAX_NAME
-            ),
+            cut(&pair_sentence(!self.is_race(), pair), 2 * MAX_NAME),
             identity(&pair.fingerprint)
         );
         text += &shown(pair, sources);

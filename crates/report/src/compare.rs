@@ -190,7 +190,7 @@ fn verb(engines: &[&str], one: &'static str, many: &'static str) -> &'static str
 /// The more it finds and shows, the stronger.
 fn strength(report: &AnalyzeReport) -> (bool, bool, u8, usize) {
     let worth = match report.worth {
-        Worth::Suspects => 0,
+        Worth::Suspects(_) => 0,
         Worth::FirstIsReal => 1,
         Worth::FirstIsRealOrDeadlock => 2,
         Worth::AllAreReal => 3,

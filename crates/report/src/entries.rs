@@ -199,7 +199,7 @@ impl AnalyzeReport {
         let most = most_steps(witnesses.count());
         let races = self.races.iter().take(MAX_ENTRIES).map(|race| {
             let rule = match (self.worth, &race.witness) {
-                (Worth::Suspects, _) => Rule::Suspect,
+                (Worth::Suspects(_), _) => Rule::Suspect,
                 (_, Some(_)) => Rule::PredictedRace,
                 _ => Rule::Race,
             };

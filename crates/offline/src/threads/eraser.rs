@@ -25,7 +25,7 @@ pub const ENGINE: Engine = Engine {
     name: "eraser",
     summary: "variables without a common lock: fast, and often a false alarm",
     orders: &Construct::ALL,
-    worth: Worth::Suspects,
+    worth: Worth::Suspects("a common lock"),
     cost: "linear, 8 bytes a variable",
     in_memory: false,
     judge: |survey, _| {
