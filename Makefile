@@ -45,7 +45,7 @@ browser:
 
 ## Pictures of the page, for the documentation.
 pictures: browser
-	DEADHEAT_SCREENSHOTS=docs/pictures $(CARGO) test -p deadheat-cli --test page
+	DEADHEAT_SCREENSHOTS=docs/pictures $(CARGO) test -p deadheat-cli --test command page::
 
 ## SARIF against the standard's own schema, which a crate carries; needs Python's jsonschema.
 sarif: compilers
@@ -69,7 +69,7 @@ lint:
 
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:
-	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --release --target-dir target/loom \
+	RUSTFLAGS="$(RUSTFLAGS) --cfg loom" $(CARGO) test --profile loom --target-dir target/loom \
 	  -p deadheat-online -p deadheat-task --test loom
 
 ## The task library's memory, jobs and protocols under Miri, with several schedules. Not part of `make test`: needs a nightly
@@ -102,7 +102,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
-	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test hostile_random -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test command -- --nocapture hostile_random::
 
 ## Measures, writes docs/performance.md, and prints tables; that about traces with 3 million events. With 100 million:
 ##   cargo run --release -p deadheat-bench -- traces --preset 100m
@@ -152,7 +152,7 @@ programs: compilers
 
 ## Rust programs, checked: needs `rustup toolchain install nightly --component rust-src`.
 rust: compilers
-	DEADHEAT_RUST=1 $(CARGO) test -p deadheat-cli --test rust -- --nocapture
+	DEADHEAT_RUST=1 $(CARGO) test -p deadheat-cli --test command -- --nocapture rust::
 
 clean:
 	$(CARGO) clean

@@ -57,8 +57,8 @@ fn fault(edge: &Edge) -> Option<String> {
     })
 }
 
-/// The edges between the crates of the workspace, as cargo knows them.
-fn edges() -> Vec<Edge> {
+/// What cargo knows of the workspace's packages.
+fn packages() -> Vec<Value> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cargo = std::env::var("CARGO").unwrap_or("cargo".to_string());
     let output = Command::new(cargo)
@@ -74,16 +74,22 @@ fn edges() -> Vec<Edge> {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// The edges between the crates of the workspace.
+fn edges() -> Vec<Edge> {
+    let packages = packages();
     // A crate is known by its folder; its package has a longer name.
     let mut folders: BTreeMap<String, String> = BTreeMap::new();
-    for package in metadata["packages"].as_array().unwrap() {
+    for package in &packages {
         let manifest = Path::new(package["manifest_path"].as_str().unwrap());
         let folder = manifest.parent().unwrap().file_name().unwrap();
         let name = package["name"].as_str().unwrap();
         folders.insert(name.to_string(), folder.to_string_lossy().into_owned());
     }
     let mut edges = Vec::new();
-    for package in metadata["packages"].as_array().unwrap() {
+    for package in &packages {
         for dependency in package["dependencies"].as_array().unwrap() {
             if let Some(to) = folders.get(dependency["name"].as_str().unwrap()) {
                 edges.push(Edge {
@@ -133,4 +139,49 @@ fn a_wrong_edge_is_a_fault() {
     for edge in right {
         assert_eq!(fault(&edge), None, "{edge:?}");
     }
+}
+
+/// The text of all files of a folder.
+fn sources(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let texts = paths.map(|path| match path.is_dir() {
+        true => sources(&path),
+        false => std::fs::read_to_string(&path).unwrap(),
+    });
+    texts.collect()
+}
+
+/// Manifests spare cargo what would be built for no test (`test = false`, `doctest = false`).
+#[test]
+fn what_is_not_built_for_tests_has_none() {
+    let mut spared = 0;
+    let packages = packages();
+    let targets = packages.iter().map(|package| package["targets"].as_array());
+    for target in targets.flatten().flatten() {
+        let kind = target["kind"][0].as_str().unwrap();
+        if !["lib", "bin"].contains(&kind) {
+            continue;
+        }
+        let path = Path::new(target["src_path"].as_str().unwrap());
+        if target["test"] == false {
+            let text = sources(path.parent().unwrap());
+            assert!(!text.contains("#[test]"), "{path:?}");
+            spared += 1;
+        }
+        if kind == "lib" && target["doctest"] == false {
+            let text = sources(path.parent().unwrap());
+            let lines = text.lines().map(str::trim);
+            let mut fences = lines.filter_map(|line| {
+                let words = line.strip_prefix("///").or(line.strip_prefix("//!"))?;
+                words.trim().strip_prefix("```")
+            });
+            // Every second one ends what the one before it begins.
+            while let (Some(begin), _) = (fences.next(), fences.next()) {
+                assert_eq!(begin, "text", "{path:?}");
+            }
+            spared += 1;
+        }
+    }
+    assert_eq!(spared, 4);
 }

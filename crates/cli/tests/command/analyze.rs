@@ -1,12 +1,10 @@
 //! `deadheat analyze` and `deadheat verify` as a user meets them.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{deadheat, deadheat_on, engines_of_threads_and_tasks, root, stderr, stdout};
+use crate::common::{deadheat, deadheat_on, engines_of_threads_and_tasks, root, stderr, stdout};
 use serde_json::{Value, json};
 
 const FIGURE_1A: &str = "examples/traces/m2-fig1a.std";

@@ -32,7 +32,6 @@ pub fn fingerprints(value: &Value) -> Vec<String> {
 }
 
 /// What `--ids` puts behind each finding of a text, sorted, each once.
-#[allow(dead_code)]
 pub fn fingerprints_of_text(text: &str) -> Vec<String> {
     let is_fingerprint =
         |part: &&str| part.len() == 16 && part.chars().all(|c| c.is_ascii_hexdigit());
@@ -44,7 +43,6 @@ pub fn fingerprints_of_text(text: &str) -> Vec<String> {
 }
 
 /// What a page shows, as its script reads it.
-#[allow(dead_code)]
 pub fn page_data(page: &Path) -> Value {
     let page = std::fs::read_to_string(page).unwrap();
     let (_, data) = page.split_once("id=\"data\">").unwrap();

@@ -121,14 +121,12 @@ impl Browser {
     }
 
     /// Takes a picture of what is in view.
-    #[allow(dead_code)]
     pub fn screenshot(&mut self, file: &Path) {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"}));
         std::fs::write(file, base64(taken["data"].as_str().unwrap())).unwrap();
     }
 
     /// Prints the page; gives the bytes of the document.
-    #[allow(dead_code)]
     pub fn print(&mut self) -> Vec<u8> {
         let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
         base64(printed["data"].as_str().unwrap())
@@ -183,7 +181,6 @@ impl Drop for Browser {
     }
 }
 
-#[allow(dead_code)]
 fn base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digit = |byte: u8| DIGITS.iter().position(|known| *known == byte).unwrap() as u32;

@@ -1,7 +1,9 @@
 //! Running the binary.
 
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 use deadheat::model::Construct;
 
@@ -11,40 +13,41 @@ pub fn root() -> PathBuf {
 }
 
 /// Runs `deadheat` with these arguments in the project's root.
-#[allow(dead_code)]
-pub fn deadheat<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Output {
+pub fn deadheat<A: AsRef<OsStr>>(arguments: &[A]) -> Output {
     command(arguments).output().expect("the binary runs")
 }
 
 /// Runs `deadheat` with a program on its standard input.
-#[allow(dead_code)]
 pub fn deadheat_on(arguments: &[&str], source: impl Into<Vec<u8>>) -> Output {
-    command(arguments)
-        .write_stdin(source)
-        .output()
-        .expect("the binary runs")
+    let mut command = command(arguments);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().expect("the binary runs");
+    let (mut stdin, source) = (running.stdin.take().expect("piped"), source.into());
+    // It may answer before it has read everything, and need not read everything.
+    let writer = std::thread::spawn(move || stdin.write_all(&source));
+    let output = running.wait_with_output().expect("the binary runs");
+    let _ = writer.join().expect("writing does not panic");
+    output
 }
 
-fn command<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_deadheat"));
+fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
     command.current_dir(root()).args(arguments);
     command
 }
 
 /// Standard output as text.
-#[allow(dead_code)]
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
 /// Standard error as text.
-#[allow(dead_code)]
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("text")
 }
 
 /// The engines that order threads and their locks, and the others.
-#[allow(dead_code)]
 pub fn engines_of_threads_and_tasks() -> [Vec<&'static str>; 2] {
     [true, false].map(|of_threads| {
         let engines = deadheat::ENGINES.iter();
@@ -54,7 +57,6 @@ pub fn engines_of_threads_and_tasks() -> [Vec<&'static str>; 2] {
 }
 
 /// A command by each engine: on the trace, which is of threads, or else on a program of tasks.
-#[allow(dead_code)]
 pub fn by_every_engine(trace: &str) -> Vec<Vec<&str>> {
     let [threads, tasks] = engines_of_threads_and_tasks();
     let analyze = |engine| vec!["analyze", "--engine", engine, trace];

@@ -1,11 +1,9 @@
 //! Every example says what is true of it, and the command agrees.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{deadheat, root, stdout};
+use crate::common::{deadheat, root, stdout};
 
 /// The `//= key: value` lines at the head of a program.
 fn verdict(source: &str) -> BTreeMap<String, String> {

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use super::identities::{fingerprints, page_data};
+use super::{conforms, read};
 use crate::common::{deadheat, root, stderr, stdout};
-use crate::identities::{fingerprints, page_data};
-use crate::{conforms, read};
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_deadheat");

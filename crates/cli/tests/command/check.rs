@@ -1,10 +1,8 @@
 //! `deadheat check` as a user meets it.
 
-mod common;
-
 use std::fs;
 
-use common::{deadheat, deadheat_on, root, stderr, stdout};
+use crate::common::{deadheat, deadheat_on, root, stderr, stdout};
 use serde_json::{Value, json};
 
 const FIGURE_1: &str = "\

@@ -1,12 +1,10 @@
 //! `deadheat check --graph`: the picture of a run.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{deadheat, deadheat_on, root, stderr, stdout};
+use crate::common::{deadheat, deadheat_on, root, stderr, stdout};
 use roxmltree::{Document, Node};
 
 fn draw(file: &Path, program: &str, more: &[&str]) -> Output {

@@ -1,14 +1,12 @@
 //! The guide, followed to the letter: its files are written, its commands run one after the other, and what they print is
 //! what the guide says. Skipped, with a message, where there is no clang.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{deadheat, root, stderr};
+use crate::common::{deadheat, root, stderr};
 
 /// Runs a line of the guide with `sh`.
 fn run(folder: &Path, line: &str) -> Output {

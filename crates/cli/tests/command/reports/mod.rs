@@ -1,12 +1,6 @@
 //! What every command writes for people and for other programs: text, JSON, SARIF, a page, baselines.
 
-#[path = "../common/browser.rs"]
-mod browser;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/identities.rs"]
 mod identities;
-#[path = "../common/schema.rs"]
 mod schema;
 
 mod degraded;
@@ -24,6 +18,6 @@ fn read(path: &Path) -> Value {
 
 /// What `of` wrote is as a schema of the project says.
 fn conforms(schema: &str, value: &Value, of: &str) {
-    let violations = schema::violations(&read(&common::root().join(schema)), value);
+    let violations = schema::violations(&read(&crate::common::root().join(schema)), value);
     assert!(violations.is_empty(), "{of}, by {schema}: {violations:#?}");
 }

@@ -2,14 +2,10 @@
 //!
 //! `DEADHEAT_SCREENSHOTS=FOLDER` keeps pictures of the main views there.
 
-#[path = "common/browser.rs"]
-mod browser;
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use browser::{Browser, chromium};
-use common::{by_every_engine, deadheat, root, stderr};
+use crate::browser::{Browser, chromium};
+use crate::common::{by_every_engine, deadheat, root, stderr};
 use serde_json::json;
 
 /// A browser, or nothing where there is none.

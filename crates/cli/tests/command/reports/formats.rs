@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use super::identities::{fingerprints, fingerprints_of_text, page_data};
+use super::schema::violations;
+use super::{conforms, read};
 use crate::common::{by_every_engine, deadheat, deadheat_on, root, stderr, stdout};
-use crate::identities::{fingerprints, fingerprints_of_text, page_data};
-use crate::schema::violations;
-use crate::{conforms, read};
 use serde_json::{Value, json};
 
 const REPORT: &str = "docs/report.schema.json";

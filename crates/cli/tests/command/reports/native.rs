@@ -4,10 +4,10 @@
 use std::fs;
 use std::process::Output;
 
+use super::identities::{fingerprints, fingerprints_of_text, page_data};
+use super::{conforms, read};
 use crate::browser::{Browser, chromium};
 use crate::common::{deadheat, stderr, stdout};
-use crate::identities::{fingerprints, fingerprints_of_text, page_data};
-use crate::{conforms, read};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,8 +1,6 @@
 //! `deadheat explain` and `check --explain`, end to end.
 
-mod common;
-
-use common::{deadheat, stdout};
+use crate::common::{deadheat, stdout};
 use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {

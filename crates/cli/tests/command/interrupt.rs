@@ -1,15 +1,14 @@
 //! Ctrl-C, SIGTERM and `--timeout` end the search, not the report: what was found is printed and written,
 //! marked incomplete, and no sentence claims more.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{deadheat, stderr, stdout};
+use crate::common::{deadheat, stderr, stdout};
+use deadheat::ENGINES;
 use serde_json::Value;
 
 /// A program with a race that shows at once, and more schedules than anybody can visit.
@@ -190,7 +189,8 @@ fn a_time_limit_ends_every_engine_and_no_sentence_speaks_of_the_rest() {
                 .status
                 .success()
         );
-        for engine in ["hb", "fasttrack", "shb", "wcp", "dc", "m2", "eraser"] {
+        for engine in ENGINES.iter().filter(|engine| engine.orders_everything()) {
+            let engine = engine.name;
             // It is read in this time, but not judged.
             let limit = ["--engine", engine, "--timeout=0.001", "--json", &trace];
             let report = json(&deadheat(&[&["analyze"][..], &limit].concat()));

@@ -1,11 +1,9 @@
 //! `deadheat convert` and `deadheat stats` as a user meets them.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{deadheat, stderr, stdout};
+use crate::common::{deadheat, stderr, stdout};
 use serde_json::{Value, json};
 
 const RUN: &str = "\

@@ -1,11 +1,9 @@
 //! Nothing a user feeds the command makes it panic, hang or eat all memory: a clear error, status
 //! 2, soon.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{deadheat, deadheat_on, stderr};
+use crate::common::{deadheat, deadheat_on, stderr};
 
 /// What is said about a text that is not a program.
 fn complaint(source: impl Into<Vec<u8>>) -> String {

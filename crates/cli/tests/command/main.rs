@@ -1,0 +1,20 @@
+//! The command, called as users call it: one binary for all of it, which is linked once.
+
+mod browser;
+mod common;
+
+mod analyze;
+mod check;
+mod examples;
+mod explain;
+mod graph;
+mod guide;
+mod hostile;
+mod hostile_random;
+mod interrupt;
+mod native_record;
+mod native_use;
+mod page;
+mod reports;
+mod rust;
+mod traces;
