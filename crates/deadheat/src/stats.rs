@@ -29,7 +29,7 @@ struct Counts {
     strands: Vec<StrandCount>,
     variables: Vec<u64>,
     sites: Vec<u64>,
-    open: FxHashMap<(Strand, Lock), Open>,
+    open: FxHashMap<(Strand, Lock), OpenSection>,
     sections: u64,
     /// The longest, longest first.
     longest: Vec<Section>,
@@ -43,7 +43,7 @@ struct StrandCount {
 }
 
 /// A section that a strand is in.
-struct Open {
+struct OpenSection {
     first: EventNumber,
     /// How many events the strand had before.
     before: u64,
@@ -103,7 +103,7 @@ impl Counts {
     }
 
     fn enter(&mut self, strand: Strand, lock: Lock) {
-        let open = self.open.entry((strand, lock)).or_insert(Open {
+        let open = self.open.entry((strand, lock)).or_insert(OpenSection {
             first: self.events,
             before: self.strands[strand.index()].events,
             depth: 0,

@@ -56,7 +56,7 @@ pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
 }
 
 /// Whose access is kept.
-type Kept = Option<Member>;
+type Accessor = Option<Member>;
 
 /// What is kept of a location.
 pub const BYTES_PER_LOCATION: usize = size_of::<Cell>();
@@ -70,14 +70,14 @@ struct Cell {
 
 #[derive(Default)]
 struct Last {
-    writer: Kept,
-    reader: Kept,
+    writer: Accessor,
+    reader: Accessor,
 }
 
 impl Cell {
     /// Checks an access and keeps it; says whether it races with an earlier one.
     fn access(&mut self, bags: &mut Bags, task: Member, kind: AccessKind, isolated: bool) -> bool {
-        let mut parallel = |kept: Kept| kept.is_some_and(|task| bags.parallel(task));
+        let mut parallel = |kept: Accessor| kept.is_some_and(|task| bags.parallel(task));
         let write = kind == AccessKind::Write;
         // Two accesses that are both inside sections exclude each other.
         let conflicting = [

@@ -19,7 +19,7 @@ use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
 
 use crate::engine::{EngineError, Progress};
-use crate::threads::exposure::{Exposed, Exposure};
+use crate::threads::exposure::{Exposure, SharedLocations};
 use crate::threads::picked::{feed_picked, feed_window};
 use crate::threads::{Driver, Lowering, Malformed, ThreadEngine};
 
@@ -52,7 +52,7 @@ pub struct Survey<'a> {
     pub names: &'a Names,
     events: Events<'a>,
     /// The locations that can race.
-    pub exposed: Exposed,
+    pub exposed: SharedLocations,
     /// How many events there are.
     pub count: u64,
     /// How many of them are judged, from the first: all, unless a pass was stopped.

@@ -12,7 +12,7 @@ use deadheat_model::{
 use deadheat_offline::Engine;
 use serde::Serialize;
 
-use crate::check_findings::Unlisted;
+use crate::check_findings::Remainder;
 use crate::check_guarantee;
 use crate::explain::ExplainReport;
 use crate::filter::LeftOut;
@@ -71,7 +71,7 @@ pub struct CheckReport {
     pub explanation: Option<ExplainReport>,
     /// Whether what can go wrong is more than what is listed and what was left out.
     #[serde(skip)]
-    pub unlisted: Unlisted,
+    pub remainder: Remainder,
     /// Whether the run alone proves that no schedule has a race.
     #[serde(skip)]
     pub proven_by_run: bool,
@@ -330,10 +330,10 @@ impl CheckReport {
             guarantee: String::new(),
             left_out: LeftOut::default(),
             explanation: None,
-            unlisted: Unlisted::default(),
+            remainder: Remainder::default(),
             proven_by_run: false,
         };
-        report.unlisted = Unlisted::new(&report);
+        report.remainder = Remainder::new(&report);
         report.proven_by_run = check_guarantee::is_proven_by_run(&report, constructs, run);
         report.guarantee = check_guarantee::sentence(&report, constructs, run);
         report
@@ -344,7 +344,7 @@ impl CheckReport {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some())
             || self.orders.is_some_and(|orders| orders.deadlock_possible);
-        self.deadlock.is_some() || elsewhere || self.unlisted.deadlock
+        self.deadlock.is_some() || elsewhere || self.remainder.deadlock
     }
 
     /// Whether the run, some explored schedule or some order of sections ends with an error.
@@ -352,7 +352,7 @@ impl CheckReport {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty())
             || self.orders.is_some_and(|orders| orders.error_possible);
-        self.error.is_some() || elsewhere || self.unlisted.error
+        self.error.is_some() || elsewhere || self.remainder.error
     }
 
     /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,
@@ -370,7 +370,7 @@ impl CheckReport {
     pub fn has_race(&self) -> bool {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| !explored.races.is_empty());
-        !self.races.is_empty() || elsewhere || self.unlisted.race
+        !self.races.is_empty() || elsewhere || self.remainder.race
     }
 }
 

@@ -92,22 +92,22 @@ impl CheckReport {
 
 /// What can go wrong though nothing that is listed shows it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unlisted {
+pub struct Remainder {
     pub(crate) race: bool,
     pub(crate) deadlock: bool,
     pub(crate) error: bool,
 }
 
-impl Unlisted {
-    pub(crate) fn new(report: &CheckReport) -> Unlisted {
+impl Remainder {
+    pub(crate) fn new(report: &CheckReport) -> Remainder {
         let Some(explored) = &report.explored else {
-            return Unlisted::default();
+            return Remainder::default();
         };
         let own = report.races.iter().map(|race| race.location.as_str());
         let others = explored.races.iter().map(|race| race.location.as_str());
         let listed: BTreeSet<&str> = own.chain(others).collect();
         let mut racy = explored.racy_locations.iter();
-        Unlisted {
+        Remainder {
             race: racy.any(|location| !listed.contains(location.as_str())),
             deadlock: explored.deadlock_possible
                 && explored.deadlock.is_none()

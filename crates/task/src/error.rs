@@ -11,11 +11,11 @@ use crate::job::Payload;
 /// What a task throws that cannot go on because of another's panic or because its run has failed: perhaps with what there
 /// is to say. It is no panic of the user's: nothing is printed, and a panic of the user's is told instead where
 /// there is one.
-pub(crate) struct Cancelled(pub(crate) Option<String>);
+pub(crate) struct Cancellation(pub(crate) Option<String>);
 
 /// Ends the current task because its run has failed.
 pub(crate) fn cancel() -> ! {
-    resume_unwind(Box::new(Cancelled(None)))
+    resume_unwind(Box::new(Cancellation(None)))
 }
 
 /// What a panic said.
@@ -23,7 +23,7 @@ pub(crate) fn message(payload: &Payload) -> String {
     if let Some(text) = payload.downcast_ref::<&str>() {
         return text.to_string();
     }
-    if let Some(Cancelled(Some(text))) = payload.downcast_ref() {
+    if let Some(Cancellation(Some(text))) = payload.downcast_ref() {
         return text.clone();
     }
     match payload.downcast_ref::<String>() {

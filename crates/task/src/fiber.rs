@@ -67,7 +67,7 @@ impl On {
 
 /// What a worker is running.
 #[derive(Clone, Copy)]
-pub(crate) struct Running {
+pub(crate) struct RunningTask {
     pub(crate) yielder: *const Yielder<(), Wait>,
     pub(crate) slot: u32,
     /// Below this address, little of the stack is left.
@@ -80,9 +80,9 @@ pub(crate) struct Running {
     pub(crate) chunk: *const Chunk,
 }
 
-impl Running {
+impl RunningTask {
     /// The worker itself, on its thread's own stack.
-    pub(crate) const NOTHING: Running = Running {
+    pub(crate) const NOTHING: RunningTask = RunningTask {
         yielder: std::ptr::null(),
         slot: u32::MAX,
         limit: 0,

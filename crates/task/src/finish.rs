@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use crate::error::{Cancelled, cancel};
+use crate::error::{Cancellation, cancel};
 use crate::future::{Future, Outlet};
 use crate::job::{HeapJob, Job, Payload};
 use crate::monitor::{FinishState, Kind};
@@ -44,7 +44,7 @@ impl Finish {
     fn keep(&self, payload: Payload) {
         let mut kept = lock(&self.panic);
         let replaced = match &*kept {
-            Some(first) if !first.is::<Cancelled>() => Some(payload),
+            Some(first) if !first.is::<Cancellation>() => Some(payload),
             _ => kept.replace(payload),
         };
         drop(kept);
@@ -168,7 +168,7 @@ fn block<'env, R>(
     worker.end_finish(&scope.finish, outer, at);
     match (result, awaited) {
         (Ok(value), Ok(())) => value,
-        (Err(payload), Err(other)) if payload.is::<Cancelled>() => resume_unwind(other),
+        (Err(payload), Err(other)) if payload.is::<Cancellation>() => resume_unwind(other),
         (Err(payload), _) | (Ok(_), Err(payload)) => resume_unwind(payload),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadheat_order::Signal;
 
-use crate::error::{Cancelled, cancel, place};
+use crate::error::{Cancellation, cancel, place};
 use crate::fiber::{Caller, On};
 use crate::finish::launch_future;
 use crate::job::Payload;
@@ -99,7 +99,7 @@ impl<T: Send + Sync> Future<T> {
         let value = self.wait(Location::caller());
         match value {
             Some(value) => value,
-            None => resume_unwind(Box::new(Cancelled(Some(format!(
+            None => resume_unwind(Box::new(Cancellation(Some(format!(
                 "the future made at {} panicked",
                 place(self.cell.made)
             ))))),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 /// Two accesses that race, the earlier one first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RacePair {
     /// The first location, and how many neighbours race alike.
     pub(crate) location: Location,
     pub(crate) elements: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Found {
 #[derive(Default)]
 pub(crate) struct Races {
     /// In the order in which they were found, with how many pairs each stands for.
-    pub(crate) found: Vec<(Found, u64)>,
+    pub(crate) found: Vec<(RacePair, u64)>,
     by_places: FxHashMap<[(u32, AccessKind); 2], usize>,
     /// The locations that race: ranges, in the order in which they were found.
     racy: Vec<std::ops::Range<u64>>,
 }
 
 impl Races {
-    pub(crate) fn add(&mut self, found: Found) {
+    pub(crate) fn add(&mut self, found: RacePair) {
         let mut ends = [0, 1].map(|end| (found.sites[end], found.kinds[end]));
         ends.sort();
         let next = self.found.len();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crossbeam_deque::{Stealer, Worker as Deque};
 
-use crate::error::{Cancelled, Error, Waiting, cancel, message, place};
+use crate::error::{Cancellation, Error, Waiting, cancel, message, place};
 use crate::fiber::{On, Wait};
 use crate::finish::{Finish, close};
 use crate::isolation::Isolation;
@@ -92,7 +92,7 @@ impl Run {
             other => other,
         };
         let result = match (result, failure) {
-            (Err(payload), failure) if !payload.is::<Cancelled>() => match failure {
+            (Err(payload), failure) if !payload.is::<Cancellation>() => match failure {
                 Some(failure @ Error::Unsupported { .. }) => Err(failure),
                 _ => Err(Error::Panicked {
                     message: message(&payload),
@@ -203,7 +203,7 @@ fn root<R>(worker: &Worker, program: impl FnOnce() -> R) -> Result<R, Payload> {
             let awaited = catch_unwind(AssertUnwindSafe(|| close(worker, &run.outermost)));
             match (result, awaited) {
                 (Ok(value), Ok(())) => Ok(value),
-                (Err(payload), Err(other)) if payload.is::<Cancelled>() => Err(other),
+                (Err(payload), Err(other)) if payload.is::<Cancellation>() => Err(other),
                 (Err(payload), _) | (Ok(_), Err(payload)) => Err(payload),
             }
         };

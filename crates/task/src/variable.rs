@@ -12,7 +12,7 @@ use crate::fiber::Caller;
 use crate::histories::Histories;
 use crate::monitor::{EngineTables, Monitor};
 use crate::options::Check;
-use crate::races::Found;
+use crate::races::RacePair;
 use crate::sync::{Mutex, lock};
 use crate::worker::Worker;
 
@@ -134,11 +134,11 @@ pub(crate) struct Part<'v> {
 pub(crate) struct Shadow {
     run: u64,
     first: u64,
-    histories: Known,
+    histories: CheckerHistories,
 }
 
 #[derive(Debug)]
-enum Known {
+enum CheckerHistories {
     Nothing,
     Spd3(Histories<Spd3History>),
     Drdp(Histories<drdp::History>),
@@ -187,9 +187,9 @@ impl Shadow {
             run: monitor.id,
             first: part.variable.first(monitor) + part.elements.start as u64,
             histories: match monitor.check {
-                Check::Off => Known::Nothing,
-                Check::Spd3 => Known::Spd3(Histories::new(length)),
-                Check::Drdp => Known::Drdp(Histories::new(length)),
+                Check::Off => CheckerHistories::Nothing,
+                Check::Spd3 => CheckerHistories::Spd3(Histories::new(length)),
+                Check::Drdp => CheckerHistories::Drdp(Histories::new(length)),
             },
         }
     }
@@ -207,7 +207,7 @@ struct Access<'m> {
 
 impl Access<'_> {
     fn found(&self, run: &Range<usize>, conflict: Conflict, earlier: u32) {
-        lock(&self.monitor.races).add(Found {
+        lock(&self.monitor.races).add(RacePair {
             location: Location(self.first + run.start as u64),
             elements: run.len() as u64,
             steps: [conflict.step, self.task.step()],
@@ -273,10 +273,10 @@ impl Worker {
             kind,
             at,
             |access, engine| match engine {
-                (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
+                (EngineTables::Spd3(engine), CheckerHistories::Spd3(histories)) => {
                     histories.visit(ranges, |run, history| access.spd3(engine, &run, history));
                 }
-                (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
+                (EngineTables::Drdp(engine), CheckerHistories::Drdp(histories)) => {
                     histories.visit(ranges, |run, history| access.drdp(engine, &run, history));
                 }
                 _ => {}
@@ -302,12 +302,12 @@ impl Worker {
             kind,
             at,
             |access, engine| match engine {
-                (EngineTables::Spd3(engine), Known::Spd3(histories)) => {
+                (EngineTables::Spd3(engine), CheckerHistories::Spd3(histories)) => {
                     histories.visit_one(index, |history| {
                         access.spd3(engine, &run, history);
                     });
                 }
-                (EngineTables::Drdp(engine), Known::Drdp(histories)) => {
+                (EngineTables::Drdp(engine), CheckerHistories::Drdp(histories)) => {
                     histories.visit_one(index, |history| {
                         access.drdp(engine, &run, history);
                     });
@@ -325,7 +325,7 @@ impl Worker {
         indices: impl Iterator<Item = usize>,
         kind: AccessKind,
         at: Caller,
-        check: impl FnOnce(&Access, (&mut EngineTables, &mut Known)),
+        check: impl FnOnce(&Access, (&mut EngineTables, &mut CheckerHistories)),
     ) -> Option<Step> {
         let (monitor, state) = self.monitored()?;
         let state = state.get();

@@ -23,7 +23,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use crossbeam_deque::{Steal, Worker as Deque};
 
 use crate::error::{Error, cancel};
-use crate::fiber::{Fiber, Fibers, On, Running, Wait};
+use crate::fiber::{Fiber, Fibers, On, RunningTask, Wait};
 use crate::job::{Job, StackJob};
 use crate::monitor::{Tables, TaskState};
 use crate::par_for::Chunk;
@@ -49,7 +49,7 @@ pub(crate) struct Worker {
     deque: Deque<Job>,
     fibers: RefCell<Fibers>,
     ready: RefCell<VecDeque<u32>>,
-    running: Cell<Running>,
+    running: Cell<RunningTask>,
     spare: RefCell<Vec<Stack>>,
     cancelled: Cell<bool>,
     /// How many stacks others go on on that have run out of theirs.
@@ -96,7 +96,7 @@ impl Worker {
             deque,
             fibers: RefCell::default(),
             ready: RefCell::default(),
-            running: Cell::new(Running::NOTHING),
+            running: Cell::new(RunningTask::NOTHING),
             spare: RefCell::default(),
             cancelled: Cell::new(false),
             deep: Cell::new(0),
@@ -250,12 +250,12 @@ impl Worker {
         let fiber = Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: fibers end before their worker does, and stay on its thread.
             let worker = unsafe { &*worker };
-            worker.enter(Running {
+            worker.enter(RunningTask {
                 yielder,
                 slot,
                 limit,
                 guard: lowest - page(),
-                ..Running::NOTHING
+                ..RunningTask::NOTHING
             });
             // SAFETY: as above: executed once, here.
             unsafe { job.execute() };
@@ -297,7 +297,7 @@ impl Worker {
         self.enter(caller);
     }
 
-    fn enter(&self, running: Running) {
+    fn enter(&self, running: RunningTask) {
         self.running.set(running);
         GUARD.set(running.guard);
     }
@@ -403,7 +403,7 @@ impl Worker {
     }
 
     fn set_task(&self, task: *const Cell<TaskState>) {
-        self.running.set(Running {
+        self.running.set(RunningTask {
             task,
             ..self.running.get()
         });
@@ -432,7 +432,7 @@ impl Worker {
     /// Says which part of a parallel loop runs on this fiber.
     pub(crate) fn set_chunk(&self, chunk: *const Chunk) {
         let running = self.running.get();
-        self.running.set(Running { chunk, ..running });
+        self.running.set(RunningTask { chunk, ..running });
     }
 
     /// Who is running: a worker's fiber.

@@ -28,7 +28,7 @@
 //! given time.
 
 use super::skeleton::{Cut, Link, NEVER, NOTHING, Skeleton};
-use super::window::{Broken, KnownOrder, Memory, Window};
+use super::window::{KnownOrder, Memory, Violation, Window};
 use deadheat_model::StopToken;
 
 /// What is known of two accesses.
@@ -407,18 +407,18 @@ impl<'a> Decider<'a> {
     /// What a broken rule asks for.
     fn remedy(
         &self,
-        broken: &Broken,
+        broken: &Violation,
         state: &State,
         pair: [Link; 2],
         order: &KnownOrder,
     ) -> Remedy {
         match *broken {
-            Broken::Read {
+            Violation::Read {
                 read,
                 observed,
                 seen,
             } => self.for_read(read, observed, seen, state, order),
-            Broken::Lock {
+            Violation::Lock {
                 lock,
                 holder,
                 taker,

@@ -14,7 +14,7 @@ use super::skeleton::{Link, NOTHING, Skeleton, Step};
 
 /// A rule that a linear order breaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Broken {
+pub enum Violation {
     /// A read sees another write than the one it observed.
     Read {
         /// Who reads.
@@ -70,7 +70,7 @@ pub struct Linear {
     /// The events.
     pub events: Vec<Link>,
     /// The first rules it breaks.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<Violation>,
 }
 
 impl KnownOrder {
@@ -323,7 +323,7 @@ struct Run<'a> {
     /// The strands that wait for others.
     waiting: Vec<usize>,
     events: Vec<Link>,
-    broken: Vec<Broken>,
+    broken: Vec<Violation>,
 }
 
 impl<'a> Run<'a> {
@@ -451,7 +451,7 @@ impl<'a> Run<'a> {
             Step::Write(x) => self.memory.written[x as usize] = (self.memory.now, at),
             Step::Acquire(lock) => {
                 if let Some(holder) = self.memory.holder(lock) {
-                    self.broken.push(Broken::Lock {
+                    self.broken.push(Violation::Lock {
                         lock,
                         holder,
                         taker: at,
@@ -483,7 +483,7 @@ impl<'a> Run<'a> {
             write == NOTHING || self.window.skeleton.number(write) < self.window.before
         };
         if seen != observed || is_before(observed) {
-            self.broken.push(Broken::Read {
+            self.broken.push(Violation::Read {
                 read: at,
                 observed,
                 seen,

@@ -26,18 +26,18 @@ use crate::survey::Survey;
 
 /// A strand that runs.
 #[derive(Debug)]
-struct Running {
+struct RunningStrand {
     task: Task,
     /// The finishes it has open, innermost last.
     finishes: Vec<Finish>,
     /// The finish that waits for it, if it is a task: the one it was started in.
     waited_for_by: Option<Finish>,
-    started: Started,
+    started: Origin,
 }
 
 /// How a strand was started, which says what ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Started {
+enum Origin {
     /// A task: its end is an event of its own.
     Async,
     /// The same, and others can wait for it by name.
@@ -54,7 +54,7 @@ pub struct Strands {
     pub structure: Structure,
     /// Where in `running` a strand is, by its number.
     slots: Vec<u32>,
-    running: Vec<Running>,
+    running: Vec<RunningStrand>,
     free: Vec<u32>,
     /// Of the finishes that are open.
     gathered: FxHashMap<Finish, FinishPast>,
@@ -79,7 +79,7 @@ impl Strands {
             ended: FxHashMap::default(),
         };
         let main = strands.structure.main()?;
-        strands.begin(Strand::MAIN, main, None, Started::Thread);
+        strands.begin(Strand::MAIN, main, None, Origin::Thread);
         Ok(strands)
     }
 
@@ -96,9 +96,9 @@ impl Strands {
         strand: Strand,
         task: Task,
         waited_for_by: Option<Finish>,
-        started: Started,
+        started: Origin,
     ) {
-        let running = Running {
+        let running = RunningStrand {
             task,
             started,
             finishes: Vec::new(),
@@ -137,14 +137,14 @@ impl Strands {
                 let innermost = innermost.or(running.waited_for_by);
                 let task = structure.spawn(task)?;
                 let started = match op {
-                    Op::Future(_) => Started::Future,
-                    _ => Started::Async,
+                    Op::Future(_) => Origin::Future,
+                    _ => Origin::Async,
                 };
                 self.begin(child, task, innermost, started);
             }
             Op::Fork(child) => {
                 let task = structure.fork(task)?;
-                self.begin(child, task, None, Started::Thread);
+                self.begin(child, task, None, Origin::Thread);
             }
             Op::Join(other) => {
                 self.end_thread(other);
@@ -154,11 +154,11 @@ impl Strands {
                     self.structure.join(&mut running.task, signal)?;
                 }
             }
-            Op::End if running.started != Started::Thread => {
+            Op::End if running.started != Origin::Thread => {
                 let finish = running.waited_for_by;
                 let finish = finish.and_then(|finish| self.gathered.get_mut(&finish));
                 match running.started {
-                    Started::Future => {
+                    Origin::Future => {
                         self.ended.insert(strand, structure.end(task, finish));
                     }
                     _ => structure.end_async(task, finish),

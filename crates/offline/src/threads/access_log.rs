@@ -85,13 +85,13 @@ pub(super) struct Comparison {
 
 /// An access, as it is kept.
 #[derive(Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct LoggedAccess {
     pub(super) at: At,
     pub(super) kind: AccessKind,
     pub(super) atomic: bool,
 }
 
-impl Kept {
+impl LoggedAccess {
     /// As one of the two of a race.
     pub(super) fn racing(self) -> RacingAccess {
         RacingAccess {
@@ -246,7 +246,7 @@ impl AccessLog {
 
     /// Notes an access, made in a time of its strand; `is_last` if it comes after all accesses of other strands.
     #[inline]
-    pub(super) fn add(&mut self, slot: u32, access: Kept, now: Time, is_last: bool) {
+    pub(super) fn add(&mut self, slot: u32, access: LoggedAccess, now: Time, is_last: bool) {
         let strand = access.at.strand;
         let row = &self.rows[slot as usize];
         let mine = match row.len() < VERY_WIDE {
@@ -328,7 +328,7 @@ impl AccessLog {
     }
 
     /// Whether the strand's last access is the same in the same time, which then counts for both.
-    fn is_again(&mut self, slot: u32, mine: usize, access: Kept) -> bool {
+    fn is_again(&mut self, slot: u32, mine: usize, access: LoggedAccess) -> bool {
         let newest = self.rows[slot as usize][mine].newest;
         let Some(entry) = self.entries.get_mut(newest as usize) else {
             return false;
@@ -444,7 +444,7 @@ mod tests {
     type Uncovered = BTreeMap<(u32, u32, AccessKind, bool), (u64, u64)>;
 
     /// The simple model: all accesses, with their locations and times.
-    type Model = Vec<(u64, Kept, Time)>;
+    type Model = Vec<(u64, LoggedAccess, Time)>;
 
     fn expected(model: &Model, x: u64, strand: Strand, clock: &WideClock) -> Uncovered {
         let mut uncovered = Uncovered::new();
@@ -494,7 +494,12 @@ mod tests {
                 site: Site(0),
             };
             let (kind, atomic) = (AccessKind::Write, false);
-            log.add(0, Kept { at, kind, atomic }, now, comparison.is_last);
+            log.add(
+                0,
+                LoggedAccess { at, kind, atomic },
+                now,
+                comparison.is_last,
+            );
         }
         let few = (VERY_WIDE * VERY_WIDE) as u64;
         assert!(compared <= 2 * u64::from(STRANDS) + few, "{compared}");
@@ -536,7 +541,7 @@ mod tests {
                     site,
                 };
                 let (kind, atomic) = (AccessKind::Write, rng.bool());
-                let access = Kept { at, kind, atomic };
+                let access = LoggedAccess { at, kind, atomic };
                 log.add(slot, access, now, expected.is_empty());
                 model.push((x, access, now));
                 if rng.f64() < forgets {

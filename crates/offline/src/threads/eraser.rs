@@ -3,7 +3,7 @@
 //! A location is first used by one strand alone. From the first access of another on, the locks held at
 //! all accesses since are what protects it; once that is none, and somebody writes, the location is
 //! reported. Order plays no part, so what threads hand over by forks, joins or values is reported too:
-//! a report is a lack of discipline, not a race. [`Unprotected`] lists the pairs of accesses that have
+//! a report is a lack of discipline, not a race. [`UnprotectedPairs`] lists the pairs of accesses that have
 //! no lock in common. A location without such a pair (any two accesses have a lock in common, but not all
 //! the same) is not in its list, although Eraser would report it.
 //!
@@ -35,7 +35,7 @@ pub const ENGINE: Engine = Engine {
         all.insert_range(..);
         let mut eraser = Eraser::new(names);
         survey.feed(Lowering::HappensBefore, &all, &mut eraser)?;
-        let mut pairs = Unprotected::new(names, eraser.suspects());
+        let mut pairs = UnprotectedPairs::new(names, eraser.suspects());
         survey.feed(Lowering::HappensBefore, &all, &mut pairs)?;
         Ok(pairs.found(survey.count))
     },
@@ -149,7 +149,7 @@ struct Group {
 }
 
 /// Lists the pairs of conflicting accesses that have no lock in common.
-pub struct Unprotected {
+pub struct UnprotectedPairs {
     held: Held,
     suspects: FixedBitSet,
     groups: FxHashMap<Location, Vec<Group>>,
@@ -163,10 +163,10 @@ type GroupKey = (Strand, Site, AccessKind, LocksetId);
 /// How many of a location's last groups are looked at before the table of all is.
 const NEAR: usize = 8;
 
-impl Unprotected {
+impl UnprotectedPairs {
     /// Of some locations of a trace with these names.
-    pub fn new(names: &Names, suspects: FixedBitSet) -> Unprotected {
-        Unprotected {
+    pub fn new(names: &Names, suspects: FixedBitSet) -> UnprotectedPairs {
+        UnprotectedPairs {
             held: Held::new(names),
             suspects,
             groups: FxHashMap::default(),
@@ -258,7 +258,7 @@ impl Unprotected {
     }
 }
 
-impl ThreadEngine for Unprotected {
+impl ThreadEngine for UnprotectedPairs {
     fn read(&mut self, at: At, x: Location) {
         self.access(at, x, AccessKind::Read);
     }

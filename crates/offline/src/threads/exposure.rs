@@ -51,7 +51,7 @@ pub struct Exposure {
 }
 
 /// The locations to look at.
-pub struct Exposed {
+pub struct SharedLocations {
     /// Those that several strands access and one writes.
     pub shared: FixedBitSet,
     /// Those of them that no lock protects.
@@ -92,9 +92,9 @@ impl Exposure {
     }
 
     /// What was found.
-    pub fn finish(self) -> Exposed {
+    pub fn finish(self) -> SharedLocations {
         let locations = self.uses.len();
-        let mut found = Exposed {
+        let mut found = SharedLocations {
             shared: FixedBitSet::with_capacity(locations),
             exposed: FixedBitSet::with_capacity(locations),
             accesses: 0,

@@ -14,7 +14,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::At;
-use super::access_log::{AccessLog, Kept};
+use super::access_log::{AccessLog, LoggedAccess};
 use super::accesses::History;
 use super::place_lists::After;
 use crate::engine::Listing;
@@ -172,7 +172,7 @@ impl Pairs {
     }
 
     #[inline]
-    fn add(&mut self, clock: &WideClock, x: Location, access: Kept) {
+    fn add(&mut self, clock: &WideClock, x: Location, access: LoggedAccess) {
         let Some(slot) = self.log.slot(x) else {
             return;
         };
@@ -198,12 +198,12 @@ impl History for Pairs {
     #[inline]
     fn access(&mut self, clock: &WideClock, at: At, x: Location, kind: AccessKind) {
         let atomic = false;
-        self.add(clock, x, Kept { at, kind, atomic });
+        self.add(clock, x, LoggedAccess { at, kind, atomic });
     }
 
     fn atomic(&mut self, clock: &WideClock, at: At, x: Location, kind: AccessKind) {
         let atomic = true;
-        self.add(clock, x, Kept { at, kind, atomic });
+        self.add(clock, x, LoggedAccess { at, kind, atomic });
     }
 
     #[inline]

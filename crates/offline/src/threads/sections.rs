@@ -45,9 +45,9 @@ pub(super) trait Learner {
 /// The sections that still matter.
 pub(super) struct Sections {
     /// By strand: what it is inside of.
-    open: Vec<SmallVec<[Open; 4]>>,
+    open: Vec<SmallVec<[OpenSection; 4]>>,
     ends: Snapshots,
-    accessed: Accessed,
+    accessed: SectionAccesses,
     /// By lock.
     leaking: Vec<Vec<Leaks>>,
     /// The strands that were joined.
@@ -59,7 +59,7 @@ pub(super) struct Sections {
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenSection {
     lock: Lock,
     began: Time,
     /// Filled at the end.
@@ -67,7 +67,7 @@ struct Open {
 }
 
 /// Who accessed which location inside sections.
-struct Accessed {
+struct SectionAccesses {
     /// By location: which list it has, or [`NO_LIST`], or [`LIST_BY_LOCK`].
     lists: Vec<u32>,
     short: Vec<Accessors>,
@@ -112,7 +112,7 @@ impl Sections {
         Sections {
             open: vec![SmallVec::new(); strands],
             ends: Snapshots::default(),
-            accessed: Accessed {
+            accessed: SectionAccesses {
                 lists: vec![NO_LIST; names.locations.len()],
                 short: Vec::new(),
                 by_lock: FxHashMap::default(),
@@ -126,7 +126,7 @@ impl Sections {
 
     /// A strand enters a section at its present time.
     pub fn enter(&mut self, strand: Strand, lock: Lock, now: Time) {
-        self.open[strand.index()].push(Open {
+        self.open[strand.index()].push(OpenSection {
             lock,
             began: now,
             end: self.ends.create(),
@@ -216,7 +216,7 @@ impl Sections {
         let Some(at) = open.iter().rposition(|open| open.lock == lock) else {
             return;
         };
-        let Open { began, end, .. } = open.remove(at);
+        let OpenSection { began, end, .. } = open.remove(at);
         self.ends.fill(end, strand, clock);
         if self.until_asked == 0 {
             let strands = self.over.len();
@@ -254,7 +254,7 @@ impl Sections {
     }
 }
 
-impl Accessed {
+impl SectionAccesses {
     /// A list with all who accessed a location with this lock, and maybe with others.
     #[inline]
     fn of(&mut self, lock: Lock, location: Location) -> &mut Accessors {

@@ -4,7 +4,7 @@
 //! The simple model: on top of [`Hb`], a read joins the clock of the last write to its location. The
 //! read is checked before it does, since it may race with that very write.
 //!
-//! Kept of the last write of a location is its epoch and a snapshot (`snapshots.rs`) of what its
+//! What is kept of the last write of a location is its epoch and a snapshot (`snapshots.rs`) of what its
 //! strand knew, which all writes share that the strand does until it learns something new. A read whose
 //! clock covers the epoch knows all of it already and joins nothing.
 //!
@@ -41,16 +41,16 @@ pub const ENGINE: Engine = Engine {
 };
 
 /// The order, as clocks.
-pub type Shb = Observing<true>;
+pub type Shb = ObservationOrder<true>;
 
 /// The part of it that every correct reordering preserves: all but the order of critical sections.
-pub type MustOrder = Observing<false>;
+pub type MustOrder = ObservationOrder<false>;
 
 /// The order, as clocks, with or without the order of critical sections.
-pub struct Observing<const LOCKS: bool> {
+pub struct ObservationOrder<const LOCKS: bool> {
     hb: Hb,
     /// By location.
-    written: Vec<Written>,
+    written: Vec<LastWrite>,
     snapshots: Snapshots,
     /// What each strand knows of others, if it has written since it last learnt something.
     knows: Vec<Snapshot>,
@@ -58,18 +58,18 @@ pub struct Observing<const LOCKS: bool> {
 
 /// The last write of a location.
 #[derive(Clone, Copy)]
-struct Written {
+struct LastWrite {
     at: Epoch,
     knowing: Snapshot,
 }
 
-impl<const LOCKS: bool> Observing<LOCKS> {
+impl<const LOCKS: bool> ObservationOrder<LOCKS> {
     fn has_learnt(&mut self, strand: Strand) {
         let known = std::mem::replace(&mut self.knows[strand.index()], Snapshot::NONE);
         self.snapshots.let_go(known);
     }
 
-    fn observe(&mut self, strand: Strand, Written { at, knowing }: Written) {
+    fn observe(&mut self, strand: Strand, LastWrite { at, knowing }: LastWrite) {
         let clock = self.hb.strands.of_mut(strand);
         if !clock.covers(at) {
             clock.join(self.snapshots.clock(knowing));
@@ -90,14 +90,14 @@ impl<const LOCKS: bool> Observing<LOCKS> {
     }
 }
 
-impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
+impl<const LOCKS: bool> PartialOrder for ObservationOrder<LOCKS> {
     fn new(names: &Names) -> Self {
         let strands = names.strands.len();
-        let nothing = Written {
+        let nothing = LastWrite {
             at: Epoch::default(),
             knowing: Snapshot::NONE,
         };
-        Observing {
+        ObservationOrder {
             hb: Hb::new(names),
             written: vec![nothing; names.locations.len()],
             snapshots: Snapshots::default(),
@@ -119,7 +119,7 @@ impl<const LOCKS: bool> PartialOrder for Observing<LOCKS> {
         match kind {
             AccessKind::Read => self.observe(at.strand, self.written[location.index()]),
             AccessKind::Write => {
-                let write = Written {
+                let write = LastWrite {
                     at: self.epoch(at.strand),
                     knowing: self.knowledge(at.strand),
                 };

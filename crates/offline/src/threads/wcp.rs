@@ -73,14 +73,14 @@ pub struct Wcp {
     present: Vec<WideClock>,
     sections: Sections,
     /// By lock.
-    released: Vec<Released>,
+    released: Vec<LastRelease>,
     /// Who published what each slot stands for.
     publishers: Vec<Strands>,
 }
 
 /// The last release of a lock.
 #[derive(Clone)]
-struct Released {
+struct LastRelease {
     by: Option<Strand>,
     /// What was ≺ it.
     weak: WideClock,
@@ -148,7 +148,7 @@ impl Wcp {
 impl PartialOrder for Wcp {
     fn new(names: &Names) -> Wcp {
         let (strands, locks) = (names.strands.len(), names.lock_count());
-        let released = Released {
+        let released = LastRelease {
             by: None,
             weak: WideClock::default(),
             owners: Strands::None,

@@ -9,13 +9,13 @@ use crate::threads::{At, Publish, Slot, ThreadEngine};
 
 /// The sections that are open, in any order; each is found at once, however many there are.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenSections {
     sections: Vec<u32>,
     /// Where they are; a strand may hold a lock for reading more than once.
     places: FxHashMap<(Strand, Lock), SmallVec<[u32; 1]>>,
 }
 
-impl Open {
+impl OpenSections {
     fn begin(&mut self, strand: Strand, lock: Lock, section: u32) {
         let place = self.sections.len() as u32;
         self.places.entry((strand, lock)).or_default().push(place);
@@ -46,7 +46,7 @@ pub(super) struct Reader<'a> {
     pub(super) slots: Vec<Vec<u32>>,
     pub(super) released: Vec<u32>,
     pub(super) written: Vec<u32>,
-    pub(super) open: Open,
+    pub(super) open: OpenSections,
     pub(super) found: Vindicator<'a>,
 }
 

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_model::{Event, EventNumber, Lock, Names, Strand, Witness};
 
-use self::index::{Open, Reader};
+use self::index::{OpenSections, Reader};
 use self::window::Window;
 use super::{Driver, Lowering, Malformed};
 
@@ -90,7 +90,7 @@ impl<'a> Vindicator<'a> {
             slots: Vec::new(),
             released: vec![NONE; names.lock_count()],
             written: vec![NONE; names.locations.len()],
-            open: Open::default(),
+            open: OpenSections::default(),
             found: Vindicator {
                 events,
                 strands,
