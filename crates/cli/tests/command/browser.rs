@@ -23,7 +23,7 @@ pub struct Browser {
 }
 
 /// Chromium's name here, if it is installed.
-pub fn chromium() -> Option<&'static str> {
+fn chromium() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     names.into_iter().find(|name| {
         let version = Command::new(name).arg("--version").output();
@@ -32,8 +32,12 @@ pub fn chromium() -> Option<&'static str> {
 }
 
 impl Browser {
-    /// Starts it with an empty page.
-    pub fn start(chromium: &str) -> Browser {
+    /// Starts it with an empty page, where it is installed.
+    pub fn start() -> Option<Browser> {
+        let Some(chromium) = chromium() else {
+            println!("skipped: Chromium is not installed (apt install chromium)");
+            return None;
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
         let made = Command::new("mkfifo")
@@ -75,7 +79,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        browser
+        Some(browser)
     }
 
     /// Opens a file, and waits until it has loaded.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use deadheat::model::Construct;
+use tempfile::TempDir;
 
 /// The project's root.
 pub fn root() -> PathBuf {
@@ -31,10 +32,31 @@ pub fn deadheat_on(arguments: &[&str], source: impl Into<Vec<u8>>) -> Output {
     output
 }
 
-fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
+/// Runs `deadheat` in a directory.
+pub fn deadheat_in(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = command(arguments);
+    command.current_dir(directory).output().unwrap()
+}
+
+/// `deadheat` with these arguments in the project's root.
+pub fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
     command.current_dir(root()).args(arguments);
     command
+}
+
+/// A directory with these files; none where nothing can be compiled.
+pub fn directory(files: &[(&str, &str)]) -> Option<TempDir> {
+    let there = deadheat(&["cc", "--version"]);
+    if !there.status.success() {
+        println!("skipped: {}", stderr(&there));
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(directory.path().join(name), content).unwrap();
+    }
+    Some(directory)
 }
 
 /// Standard output as text.

@@ -2,11 +2,13 @@
 //! that record more than there is room for. Skipped, with a message, where there is no C compiler.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{command, deadheat_in, directory, stderr};
 
 /// Two threads that race on `raced` and then work for ever, or until somebody kills the process.
 const SERVER: &str = r#"
@@ -40,22 +42,12 @@ int main(int count, char **arguments) {
 }
 "#;
 
-fn deadheat() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_deadheat"))
-}
-
 /// A directory with a program built of this source; none where nothing can be compiled.
 fn built(source: &str) -> Option<TempDir> {
-    let there = deadheat().args(["cc", "--version"]).output().unwrap();
-    if !there.status.success() {
-        println!("skipped: {}", String::from_utf8_lossy(&there.stderr));
-        return None;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join("program.c"), source).unwrap();
+    let directory = directory(&[("program.c", source)])?;
     let build = ["cc", "-O1", "-pthread", "program.c", "-o", "program"];
-    let output = dh(directory.path(), &build);
-    assert!(output.status.success(), "{}", said(&output));
+    let output = deadheat_in(directory.path(), &build);
+    assert!(output.status.success(), "{}", stderr(&output));
     Some(directory)
 }
 
@@ -65,27 +57,17 @@ fn recorded_text(here: &Path) -> String {
         &["record", "-o", "run.dht", "./program"][..],
         &["convert", "run.dht", "run.std"],
     ] {
-        let output = dh(here, words);
-        assert!(output.status.success(), "{}", said(&output));
+        let output = deadheat_in(here, words);
+        assert!(output.status.success(), "{}", stderr(&output));
     }
     std::fs::read_to_string(here.join("run.std")).unwrap()
 }
 
-fn dh(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = deadheat();
-    command.args(arguments).current_dir(directory);
-    command.output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// The races of a trace by happens-before: the lines of both accesses, and the variable.
 fn races(directory: &Path, trace: &str) -> Vec<(u64, u64, String)> {
-    let output = dh(directory, &["analyze", "--engine", "hb", "--json", trace]);
+    let output = deadheat_in(directory, &["analyze", "--engine", "hb", "--json", trace]);
     let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{trace}: {}", said(&output)));
+        .unwrap_or_else(|_| panic!("{trace}: {}", stderr(&output)));
     let line = |access: &Value| {
         let place = access["loc"].as_str().unwrap();
         place.split(':').nth(1).unwrap().parse().unwrap()
@@ -111,14 +93,14 @@ fn files(directory: &Path) -> Vec<String> {
 fn what_a_killed_program_did_is_in_its_trace() {
     let Some(here) = built(SERVER) else { return };
     let here = here.path();
-    let output = dh(
+    let output = deadheat_in(
         here,
         &["record", "-o", "run.dht", "--", "./program", "kill"],
     );
-    assert_eq!(output.status.code(), Some(128 + 9), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(128 + 9), "{}", stderr(&output));
     assert_eq!(races(here, "run.dht"), [(11, 11, "raced".to_string())]);
     // All of it: a thread has counted to a thousand.
-    let output = dh(here, &["stats", "--json", "run.dht"]);
+    let output = deadheat_in(here, &["stats", "--json", "run.dht"]);
     let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(stats["events"].as_u64().unwrap() > 2000, "{stats}");
     assert_eq!(files(here), ["run.dht"]);
@@ -128,15 +110,8 @@ fn what_a_killed_program_did_is_in_its_trace() {
 fn an_interrupted_server_ends_with_the_report() {
     let Some(here) = built(SERVER) else { return };
     let here = here.path();
-    let mut run = deadheat();
-    run.args([
-        "run",
-        "--predict",
-        "--json",
-        "report.json",
-        "--",
-        "./program",
-    ]);
+    let mut run = command(&["run"]);
+    run.args(["--predict", "--json", "report.json", "--", "./program"]);
     run.current_dir(here)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -153,7 +128,7 @@ fn an_interrupted_server_ends_with_the_report() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let output = run.wait_with_output().unwrap();
-    let text = said(&output);
+    let text = stderr(&output);
     assert_eq!(output.status.code(), Some(66), "{text}");
     assert!(
         text.contains("can write `raced` at the same time"),
@@ -170,14 +145,14 @@ fn a_time_limit_ends_a_server_and_what_it_did_is_reported_and_recorded() {
     let Some(here) = built(SERVER) else { return };
     let here = here.path();
     let limit = ["--timeout=1", "--json", "report.json", "--", "./program"];
-    let output = dh(here, &[&["run"][..], &limit].concat());
-    assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    let output = deadheat_in(here, &[&["run"][..], &limit].concat());
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     let report = std::fs::read(here.join("report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["races"][0]["variable"], "raced");
     let limit = ["--timeout=1", "-o", "run.dht", "--", "./program"];
-    let output = dh(here, &[&["record"][..], &limit].concat());
-    assert_eq!(output.status.code(), Some(128 + 15), "{}", said(&output));
+    let output = deadheat_in(here, &[&["record"][..], &limit].concat());
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", stderr(&output));
     assert_eq!(races(here, "run.dht"), [(11, 11, "raced".to_string())]);
 }
 
@@ -207,24 +182,28 @@ int main(void) {
 "#;
     let Some(here) = built(source) else { return };
     let here = here.path();
-    let output = dh(
+    let output = deadheat_in(
         here,
         &["record", "--limit", "4M", "-o", "run.dht", "./program"],
     );
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        said(&output).contains("ends before the program did"),
+        stderr(&output).contains("ends before the program did"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     assert_eq!(races(here, "run.dht"), [(8, 8, "raced".to_string())]);
-    let output = dh(here, &["analyze", "--json", "run.dht"]);
+    let output = deadheat_in(here, &["analyze", "--json", "run.dht"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["complete"], false, "{report}");
     // With room for all of it nothing is missing.
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(!said(&output).contains("ends before"), "{}", said(&output));
-    let output = dh(here, &["stats", "--json", "run.dht"]);
+    let output = deadheat_in(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(
+        !stderr(&output).contains("ends before"),
+        "{}",
+        stderr(&output)
+    );
+    let output = deadheat_in(here, &["stats", "--json", "run.dht"]);
     let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(stats["events"].as_u64().unwrap() >= 4_000_000, "{stats}");
 }
@@ -256,8 +235,8 @@ int main(void) {
 "#;
     let Some(here) = built(source) else { return };
     let here = here.path();
-    let output = dh(here, &["record", "-o", "run.dht", "./program"]);
-    assert!(output.status.success(), "{}", said(&output));
+    let output = deadheat_in(here, &["record", "-o", "run.dht", "./program"]);
+    assert!(output.status.success(), "{}", stderr(&output));
     let traces = files(here);
     assert_eq!(traces.len(), 2, "{traces:?}");
     assert_eq!(races(here, &traces[1]), [(6, 11, "in_parent".to_string())]);
@@ -367,27 +346,27 @@ int main(void) {
 fn what_was_not_built_for_it_is_run_and_not_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
-    let output = dh(here, &["record", "-o", "run.dht", "--", "false"]);
+    let output = deadheat_in(here, &["record", "-o", "run.dht", "--", "false"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said(&output).contains("nothing was recorded"),
+        stderr(&output).contains("nothing was recorded"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
-    let output = dh(
+    let output = deadheat_in(
         here,
         &["record", "-o", "run.dht", "--", "./no-such-program"],
     );
     assert_eq!(output.status.code(), Some(2));
-    let output = dh(
+    let output = deadheat_in(
         here,
         &["record", "-o", "no/such/directory/run.dht", "--", "true"],
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("no/such/directory"),
+        stderr(&output).contains("no/such/directory"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     assert!(files(here).is_empty());
 }

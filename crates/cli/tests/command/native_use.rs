@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::common::{command, deadheat, deadheat_in, directory, stderr};
 
 const RACY: &str = r#"
 #include <pthread.h>
@@ -24,24 +25,6 @@ int main(int count, char **arguments) {
 }
 "#;
 
-fn deadheat() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_deadheat"))
-}
-
-/// A directory with these files; none where nothing can be compiled.
-fn directory(files: &[(&str, &str)]) -> Option<TempDir> {
-    let there = deadheat().args(["cc", "--version"]).output().unwrap();
-    if !there.status.success() {
-        println!("skipped: {}", String::from_utf8_lossy(&there.stderr));
-        return None;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    for (name, content) in files {
-        std::fs::write(directory.path().join(name), content).unwrap();
-    }
-    Some(directory)
-}
-
 fn run(directory: &Path, program: &str, arguments: &[&str]) -> Output {
     Command::new(program)
         .args(arguments)
@@ -50,23 +33,15 @@ fn run(directory: &Path, program: &str, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn dh(directory: &Path, arguments: &[&str]) -> Output {
-    run(directory, env!("CARGO_BIN_EXE_deadheat"), arguments)
-}
-
 #[track_caller]
 fn well(output: Output) -> Output {
     assert!(
         output.status.success(),
         "{} {}",
         output.status,
-        said(&output)
+        stderr(&output)
     );
     output
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -75,8 +50,11 @@ fn the_status_is_the_programs_or_66() {
         return;
     };
     let here = here.path();
-    well(dh(here, &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"]));
-    let status = |arguments: &[&str]| dh(here, arguments).status.code();
+    well(deadheat_in(
+        here,
+        &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"],
+    ));
+    let status = |arguments: &[&str]| deadheat_in(here, arguments).status.code();
     assert_eq!(status(&["run", "./racy", "7"]), Some(66));
     assert_eq!(
         status(&["run", "--error-exitcode", "9", "--", "./racy", "7"]),
@@ -90,8 +68,12 @@ fn the_status_is_the_programs_or_66() {
     // Without `deadheat run` the program is itself, and says in one line how to see more.
     let alone = run(here, "./racy", &["7"]);
     assert_eq!(alone.status.code(), Some(7));
-    assert_eq!(said(&alone).lines().count(), 1, "{}", said(&alone));
-    assert!(said(&alone).contains("deadheat run"), "{}", said(&alone));
+    assert_eq!(stderr(&alone).lines().count(), 1, "{}", stderr(&alone));
+    assert!(
+        stderr(&alone).contains("deadheat run"),
+        "{}",
+        stderr(&alone)
+    );
 }
 
 #[test]
@@ -100,9 +82,12 @@ fn a_race_is_shown_in_its_source_with_inlined_calls() {
         return;
     };
     let here = here.path();
-    well(dh(here, &["cc", "-O2", "racy.c", "-o", "racy", "-pthread"]));
-    let output = dh(here, &["run", "--json", "report.json", "./racy"]);
-    let text = said(&output);
+    well(deadheat_in(
+        here,
+        &["cc", "-O2", "racy.c", "-o", "racy", "-pthread"],
+    ));
+    let output = deadheat_in(here, &["run", "--json", "report.json", "./racy"]);
+    let text = stderr(&output);
     assert!(
         text.contains("`shared_counter`") && text.contains("racy.c:5"),
         "{text}"
@@ -146,13 +131,13 @@ fn a_stripped_program_gives_modules_and_offsets() {
         return;
     };
     let here = here.path();
-    well(dh(
+    well(deadheat_in(
         here,
         &["cc", "-O1", "racy.c", "-o", "racy", "-pthread", "-s"],
     ));
-    let output = dh(here, &["run", "./racy"]);
+    let output = deadheat_in(here, &["run", "./racy"]);
     assert_eq!(output.status.code(), Some(66));
-    assert!(said(&output).contains("racy+0x"), "{}", said(&output));
+    assert!(stderr(&output).contains("racy+0x"), "{}", stderr(&output));
 }
 
 #[test]
@@ -166,40 +151,40 @@ fn suppressions_leave_out_what_they_name() {
         return;
     };
     let here = here.path();
-    well(dh(here, &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"]));
-    let ours = dh(here, &["run", "--suppress", "ours", "./racy"]);
+    well(deadheat_in(
+        here,
+        &["cc", "-O1", "racy.c", "-o", "racy", "-pthread"],
+    ));
+    let ours = deadheat_in(here, &["run", "--suppress", "ours", "./racy"]);
     assert_eq!(ours.status.code(), Some(0));
     assert!(
-        said(&ours).contains("no race in this run (2 threads; 1 race suppressed)"),
+        stderr(&ours).contains("no race in this run (2 threads; 1 race suppressed)"),
         "{}",
-        said(&ours)
+        stderr(&ours)
     );
     assert_eq!(
-        dh(here, &["run", "--suppress", "other", "./racy"])
+        deadheat_in(here, &["run", "--suppress", "other", "./racy"])
             .status
             .code(),
         Some(66)
     );
-    let bad = dh(here, &["run", "--suppress", "bad", "./racy"]);
+    let bad = deadheat_in(here, &["run", "--suppress", "bad", "./racy"]);
     assert_eq!(bad.status.code(), Some(2));
     assert!(
-        said(&bad).contains("`bad`, line 1: `x` is no rule"),
+        stderr(&bad).contains("`bad`, line 1: `x` is no rule"),
         "{}",
-        said(&bad)
+        stderr(&bad)
     );
 }
 
 #[test]
 fn a_program_that_was_not_built_for_it_runs_and_is_named() {
-    let output = deadheat()
-        .args(["run", "--", "sh", "-c", "exit 3"])
-        .output()
-        .unwrap();
+    let output = deadheat(&["run", "--", "sh", "-c", "exit 3"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        said(&output).contains("nothing was checked: `sh` was not built by"),
+        stderr(&output).contains("nothing was checked: `sh` was not built by"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
 }
 
@@ -225,7 +210,7 @@ fn calls_of_a_library_count_if_it_was_built_for_checking() {
         return;
     };
     let here = here.path();
-    well(dh(
+    well(deadheat_in(
         here,
         &["cc", "main.c", "-o", "prog", "-ldl", "-pthread"],
     ));
@@ -238,13 +223,13 @@ fn calls_of_a_library_count_if_it_was_built_for_checking() {
         "libtally.so",
     ];
     well(run(here, "cc", &library));
-    let output = dh(here, &["run", "./prog"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = deadheat_in(here, &["run", "./prog"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     // A constructor that ends in a call of the runtime leaves no address of the library's behind.
     for options in [&["-O0"][..], &["-O2"]] {
-        well(dh(here, &[&["cc"], options, &library].concat()));
-        let output = dh(here, &["run", "./prog"]);
-        assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+        well(deadheat_in(here, &[&["cc"], options, &library].concat()));
+        let output = deadheat_in(here, &["run", "./prog"]);
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     }
 }
 
@@ -263,8 +248,8 @@ fn make_and_libraries() {
     let here = here.path();
     let cc = format!("CC={} cc", env!("CARGO_BIN_EXE_deadheat"));
     well(run(here, "make", &[&cc]));
-    let output = dh(here, &["run", "./prog"]);
-    let text = said(&output);
+    let output = deadheat_in(here, &["run", "./prog"]);
+    let text = stderr(&output);
     assert_eq!(output.status.code(), Some(66), "{text}");
     assert!(
         text.contains("`total`") && text.contains("tally.c:1"),
@@ -306,7 +291,10 @@ fn cmake() {
         .env("CXX", format!("{own} c++"));
     well(configure.output().unwrap());
     well(run(here, "cmake", &["--build", "build"]));
-    assert_eq!(dh(here, &["run", "build/prog"]).status.code(), Some(66));
+    assert_eq!(
+        deadheat_in(here, &["run", "build/prog"]).status.code(),
+        Some(66)
+    );
 }
 
 #[test]
@@ -318,18 +306,22 @@ fn warnings_and_status_are_the_compilers() {
         return;
     };
     let here = here.path();
-    let bad = dh(here, &["cc", "-c", "bad.c"]);
+    let bad = deadheat_in(here, &["cc", "-c", "bad.c"]);
     assert_eq!(bad.status.code(), Some(1));
-    assert!(said(&bad).contains("bad.c:1:"), "{}", said(&bad));
-    let warn = well(dh(here, &["cc", "-Wall", "-c", "warn.c"]));
-    assert!(said(&warn).contains("unused variable"), "{}", said(&warn));
+    assert!(stderr(&bad).contains("bad.c:1:"), "{}", stderr(&bad));
+    let warn = well(deadheat_in(here, &["cc", "-Wall", "-c", "warn.c"]));
+    assert!(
+        stderr(&warn).contains("unused variable"),
+        "{}",
+        stderr(&warn)
+    );
     // Macros by which a program knows that it is checked.
     std::fs::write(
         here.join("macro.c"),
         "#if !defined(__SANITIZE_THREAD__) && !__has_feature(thread_sanitizer)\n#error\n#endif\n",
     )
     .unwrap();
-    well(dh(here, &["cc", "-c", "macro.c"]));
+    well(deadheat_in(here, &["cc", "-c", "macro.c"]));
 }
 
 const SERVER: &str = r#"
@@ -353,13 +345,12 @@ int main(void) {
 fn server_ended_by(signal: i32, to_the_program: bool, options: &[&str]) -> Option<Output> {
     use std::io::{BufRead, BufReader, Read};
     let here = directory(&[("server.c", SERVER)])?;
-    well(dh(
+    well(deadheat_in(
         here.path(),
         &["cc", "-O1", "server.c", "-o", "server", "-pthread"],
     ));
-    let mut command = deadheat();
+    let mut command = command(&["run"]);
     command
-        .arg("run")
         .args(options)
         .args(["--", "./server"])
         .current_dir(here.path());
@@ -416,9 +407,13 @@ fn the_report_comes_whatever_ends_the_program() {
             output.status.code(),
             Some(66),
             "{signal}: {}",
-            said(&output)
+            stderr(&output)
         );
-        assert!(said(&output).contains("`x`"), "{signal}: {}", said(&output));
+        assert!(
+            stderr(&output).contains("`x`"),
+            "{signal}: {}",
+            stderr(&output)
+        );
         assert_eq!(output.status.signal(), None);
     }
 }
@@ -436,7 +431,7 @@ fn live_races_are_shown_while_the_program_runs_and_once() {
     let Some(output) = server_ended_by(15, false, &["--live"]) else {
         return;
     };
-    let text = said(&output);
+    let text = stderr(&output);
     assert_eq!(text.matches("race:").count(), 1, "{text}");
     assert!(text.contains("1 race in this run"), "{text}");
 }
@@ -449,12 +444,12 @@ fn the_example_has_the_race_the_readme_shows() {
         return;
     };
     let here = here.path();
-    well(dh(
+    well(deadheat_in(
         here,
         &["cc", "-O1", "lost-update.c", "-o", "lost-update"],
     ));
-    let output = dh(here, &["run", "./lost-update"]);
-    let report = said(&output);
+    let output = deadheat_in(here, &["run", "./lost-update"]);
+    let report = stderr(&output);
     assert_eq!(output.status.code(), Some(66), "{report}");
     assert!(
         report.contains("`bookings`") && report.contains("lost-update.c:13"),
@@ -468,21 +463,18 @@ fn findings_that_make_no_sense_are_no_reason_to_panic() {
     // A program that writes what it likes where its findings are expected.
     let written = |shell: &str| {
         let script = format!("{shell} > \"$DEADHEAT_REPORT\"");
-        deadheat()
-            .args(["run", "--", "sh", "-c", &script])
-            .output()
-            .unwrap()
+        deadheat(&["run", "--", "sh", "-c", &script])
     };
     let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "stack": [0, 18446744073709551615]}"#;
     let race = format!(
         r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "novel"}}}}}}"#
     );
     let output = written(&format!("echo '{race}'"));
-    assert_eq!(output.status.code(), Some(66), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     assert!(
-        said(&output).contains("memory at 0xffffffffffffffff"),
+        stderr(&output).contains("memory at 0xffffffffffffffff"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     for nonsense in [
         "head -c 2000 /dev/urandom",
@@ -496,12 +488,12 @@ fn findings_that_make_no_sense_are_no_reason_to_panic() {
             output.status.code(),
             Some(0),
             "{nonsense}: {}",
-            said(&output)
+            stderr(&output)
         );
         assert!(
-            said(&output).contains("no race in this run"),
+            stderr(&output).contains("no race in this run"),
             "{nonsense}: {}",
-            said(&output)
+            stderr(&output)
         );
     }
 }

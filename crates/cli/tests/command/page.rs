@@ -4,18 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::browser::{Browser, chromium};
+use crate::browser::Browser;
 use crate::common::{by_every_engine, deadheat, root, stderr};
 use serde_json::json;
-
-/// A browser, or nothing where there is none.
-fn started() -> Option<Browser> {
-    let Some(name) = chromium() else {
-        println!("skipped: Chromium is not installed (apt install chromium)");
-        return None;
-    };
-    Some(Browser::start(name))
-}
 
 /// The page that a command writes.
 fn page(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
@@ -56,7 +47,9 @@ const NOW: &str = "document.querySelector('.now').textContent";
 
 #[test]
 fn the_findings_of_every_engine_open() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let recorded = folder.path().join("run.dht");
     let recorded = recorded.to_str().unwrap();
@@ -96,7 +89,9 @@ fn the_findings_of_every_engine_open() {
 
 #[test]
 fn a_person_reads_a_page() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = page(
         folder.path(),
@@ -173,7 +168,9 @@ fn a_person_reads_a_page() {
 
 #[test]
 fn a_witness_plays_by_itself() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = page(
         folder.path(),
@@ -202,7 +199,9 @@ fn a_witness_plays_by_itself() {
 /// A thousand races, and a window of a hundred thousand events: what is not in view is not drawn.
 #[test]
 fn a_long_list_and_a_long_story_stay_small() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let mut run = String::new();
     for n in 0..60_000 {
@@ -279,7 +278,9 @@ fn a_long_list_and_a_long_story_stay_small() {
 /// Threads in great number, with long names.
 #[test]
 fn two_thousand_threads_fit() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let name = "ä".repeat(200);
     let mut run = String::new();
@@ -314,7 +315,9 @@ fn two_thousand_threads_fit() {
 /// On paper: every finding, in daylight colours; then the page is as it was.
 #[test]
 fn a_page_is_printed() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = page(
         folder.path(),
@@ -337,7 +340,9 @@ fn a_page_is_printed() {
 /// All of it can be reached and used without a mouse.
 #[test]
 fn the_keyboard_is_enough() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = page(
         folder.path(),
@@ -377,7 +382,9 @@ fn the_keyboard_is_enough() {
 /// What a program or a trace is called cannot become part of the page.
 #[test]
 fn names_are_only_text() {
-    let Some(mut browser) = started() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let name = "</script><script>window.bad=1</script><img src=x onerror=window.bad=1>";
     let run = format!("T1|w({name})|<b>a</b>.c:1\nT2|w({name})|<!--a.c:2\n");

@@ -1,16 +1,16 @@
 //! `deadheat cargo`: Rust programs and their tests. Building the standard library takes a minute, so that is for `make rust`
 //! (DEADHEAT_RUST=1); it needs `rustup toolchain install nightly --component rust-src`.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::{command, root, stderr};
+
 fn deadheat_cargo(words: &[&str]) -> Command {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
+    let root = root();
+    let mut command = command(&["cargo"]);
     command
-        .arg("cargo")
         .args(words)
         .current_dir(root.join("examples/rust/lost-update"))
         .env("CARGO_TARGET_DIR", root.join("target/rust"))
@@ -21,10 +21,6 @@ fn deadheat_cargo(words: &[&str]) -> Command {
     command
 }
 
-fn error_of(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[test]
 fn what_is_missing_is_said() {
     let mut command = deadheat_cargo(&["run"]);
@@ -33,16 +29,13 @@ fn what_is_missing_is_said() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let error = error_of(&output);
+    let error = stderr(&output);
     assert!(
         error.contains("rustup toolchain install nightly"),
         "{error}"
     );
     let output = deadheat_cargo(&["--html", "x.html"]).output().unwrap();
-    assert!(
-        error_of(&output).contains("cargo deadheat run"),
-        "{output:?}"
-    );
+    assert!(stderr(&output).contains("cargo deadheat run"), "{output:?}");
 }
 
 #[test]
@@ -56,7 +49,7 @@ fn rust_programs_and_tests_are_checked() {
     let output = deadheat_cargo(&["--json", json.to_str().unwrap(), "run"])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(66), "{}", error_of(&output));
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let race = &report["races"][0];
     assert_eq!(race["variable"], "lost_update::DONE", "{report}");
@@ -66,7 +59,7 @@ fn rust_programs_and_tests_are_checked() {
     }
     for (name, good) in [("threads_hand_over", true), ("a_lost_update", false)] {
         let output = deadheat_cargo(&["test", name]).output().unwrap();
-        let error = error_of(&output);
+        let error = stderr(&output);
         assert_eq!(output.status.success(), good, "{name}: {error}");
         let said = if good {
             "no race in this run"

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use super::identities::{fingerprints, fingerprints_of_text, page_data};
 use super::{conforms, read};
-use crate::browser::{Browser, chromium};
+use crate::browser::Browser;
 use crate::common::{deadheat, stderr, stdout};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -130,8 +130,9 @@ fn a_predicted_race_has_its_order() {
     assert_eq!(result["ruleId"], "predicted-race");
     let flows = result["codeFlows"][0]["threadFlows"].as_array().unwrap();
     assert_eq!(flows.len(), 3, "main and two threads");
-    let Some(chromium) = chromium() else { return };
-    let mut browser = Browser::start(chromium);
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     browser.open(&page);
     browser.press("End");
     let now = browser.text("document.querySelector('.now').textContent");
@@ -156,8 +157,9 @@ fn tasks_of_openmp_have_all_formats() {
     assert_eq!(json["engine"], "openmp");
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), json["races"].as_array().unwrap().len());
-    let Some(chromium) = chromium() else { return };
-    let mut browser = Browser::start(chromium);
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     browser.open(&page);
     let lanes = browser
         .value("[...document.querySelectorAll('.graph text.lane')].map((e) => e.textContent)");
