@@ -197,12 +197,12 @@ fn two_critical_sections_are_a_general_race_and_no_data_race() {
     assert!(found.races.is_empty() && found.exact);
 }
 
-/// A wait is compared with all posts: here a thousand with a thousand, each of which knows of a hundred threads. That takes
+/// A wait is compared with all posts by all that the first of them knows of: here 1,572 times 1,572 times 500. That takes
 /// longer than it may.
 #[test]
 fn the_search_for_general_races_ends_in_time() {
     let mut execution = Execution::default();
-    let (joined, posts) = (100, 1000);
+    let (joined, posts) = (500, 1572);
     execution.names.strands = vec![String::new(); joined + 2 * posts + 1];
     execution.names.flags = vec!["e".to_string()];
     let mut push = |strand, op| {
@@ -211,6 +211,7 @@ fn the_search_for_general_races_ends_in_time() {
     };
     for child in 1..=joined {
         push(0, Op::Fork(Strand(child as u32)));
+        push(child, Op::Branch);
         push(0, Op::Join(Strand(child as u32)));
     }
     push(0, Op::Post(Flag(0)));
@@ -221,13 +222,10 @@ fn the_search_for_general_races_ends_in_time() {
         push(joined + posts + other, Op::Wait(Flag(0)));
     }
     let start = Instant::now();
-    let stop = StopToken::default().or_after(Duration::from_millis(20));
+    let stop = StopToken::default().or_after(Duration::from_millis(200));
     let found = general_races(&execution, &Default::default(), stop).unwrap();
-    assert!(
-        start.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        start.elapsed()
-    );
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
     assert_eq!(found.stopped, Some(StopReason::TimeUp));
     assert!(!found.exact);
 }
