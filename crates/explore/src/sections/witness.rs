@@ -212,3 +212,27 @@ fn steps_to(class: &Class, race: &Race) -> Vec<Strand> {
     let strand = |(_, number): (u8, EventNumber)| events[number as usize - 1].strand();
     needed.into_iter().map(strand).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_first_race_is_shown_whatever_the_time_and_no_other() {
+        let source = "shared x; shared y; proc main() { async { x = 1; y = 1; } x = 2; y = 2; }";
+        let program = Program::parse(source).unwrap();
+        let run = program.run(&Schedule::DepthFirst, 1000).unwrap();
+        let options = SectionOptions {
+            max_steps: 1000,
+            max_orders: 10,
+            stop: StopToken::default().or_after(Duration::ZERO),
+        };
+        let mut races = Races::new(&program, options);
+        let class = Class::of(&run).unwrap();
+        let why = races.add(&class, &mut Strands::default());
+        assert_eq!(why, Some(StopReason::TimeUp));
+        assert_eq!(races.into_shown().len(), 1);
+    }
+}
