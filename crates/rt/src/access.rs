@@ -17,9 +17,10 @@ use crate::memo::Code;
 use crate::openmp;
 use crate::openmp::order::is_over;
 use crate::origin::What;
-use crate::range::{Lately, range};
+use crate::range::range;
 use crate::recording;
 use crate::shadow::{Pair, Shadow};
+use crate::short::short;
 use crate::thread::{Local, ROOT, enter, local};
 use crate::word::{Piece, word};
 use crate::world::world;
@@ -248,7 +249,10 @@ fn change_unknown(address: usize, code: Code, pc: usize) {
 fn slow(address: usize, code: Code, pc: usize) {
     let Some(entered) = enter() else { return };
     let piece = Piece { code, pc };
-    word(&entered, address & !7, &piece, &mut Lately::default());
+    let address = address & !7;
+    if short(&entered, address, &piece).is_none() {
+        word(&entered, address, &piece);
+    }
 }
 
 /// An access on a thread whose accesses are not looked at, or that is not known yet.

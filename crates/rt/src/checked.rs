@@ -8,11 +8,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::hooks::annotations::benign;
 use crate::interpose::cxx_library::standard_streams;
+use crate::interpose::heap::real_malloc;
 
 const MOST: usize = 256;
 /// Where each module begins and ends. If there are more than these, all code counts as checked.
 static MODULES: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// The library that the program's allocator is part of.
+static ALLOCATOR: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 /// How many modules had been loaded when they were looked at last.
 static LOADED: AtomicU64 = AtomicU64::new(0);
 
@@ -21,6 +24,13 @@ static LOADED: AtomicU64 = AtomicU64::new(0);
 pub fn is_checked(code: usize) -> bool {
     let count = COUNT.load(Ordering::Acquire);
     count >= MOST || MODULES[..count].iter().any(|module| holds(module, code))
+}
+
+/// Whether code at an address is the allocator's: its locks order what it does with its own memory, and who calls it
+/// learns nothing of who called it before.
+#[inline]
+pub fn is_allocator(code: usize) -> bool {
+    holds(&ALLOCATOR, code)
 }
 
 #[inline]
@@ -73,6 +83,9 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, _: *mut c
     // SAFETY: the headers of a loaded module.
     if is_executable || unsafe { calls_runtime(base, headers) } {
         add(start, end);
+    } else if (start..end).contains(&real_malloc()) {
+        ALLOCATOR[0].store(start, Ordering::Relaxed);
+        ALLOCATOR[1].store(end, Ordering::Relaxed);
     }
     0
 }

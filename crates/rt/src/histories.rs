@@ -46,6 +46,8 @@ pub struct Histories {
     top: AtomicU32,
     /// The top at which to collect.
     limit: AtomicU32,
+    /// How often that was done.
+    collections: AtomicU32,
 }
 
 /// The free records a thread has in hand.
@@ -81,6 +83,7 @@ impl Histories {
             // The first block holds number 0, which is nobody's.
             top: AtomicU32::new(1),
             limit: AtomicU32::new(FEW),
+            collections: AtomicU32::new(0),
         }
     }
 
@@ -99,6 +102,21 @@ impl Histories {
             }
             std::slice::from_raw_parts(first, length)
         }
+    }
+
+    /// The records of a history, one after the other.
+    #[inline]
+    pub fn each(&self, number: u32) -> impl Iterator<Item = Record> {
+        let mut at = number as usize;
+        std::iter::from_fn(move || {
+            if at <= UNCHECKED as usize {
+                return None;
+            }
+            // SAFETY: as for `get`: up to its last record.
+            let record = unsafe { *self.records.add(at) };
+            at = if record.is_last() { 0 } else { at + 1 };
+            Some(record)
+        })
     }
 
     /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are
@@ -152,7 +170,7 @@ impl Histories {
     fn refill(&self, room: &mut Room, length: u32) -> bool {
         if length > BLOCK {
             let blocks = length.div_ceil(BLOCK);
-            return match self.fresh(blocks) {
+            return match self.row(blocks).or_else(|| self.fresh(blocks)) {
                 Some(block) => {
                     *room = Room {
                         from: block * BLOCK,
@@ -186,6 +204,31 @@ impl Histories {
         }
     }
 
+    /// So many free blocks in a row, of those that a collection has looked at. What is passed over waits for the next one.
+    fn row(&self, blocks: u32) -> Option<u32> {
+        let swept = self.swept.load(Ordering::Relaxed);
+        loop {
+            let sweep = self.sweep.load(Ordering::Relaxed);
+            let (mut first, mut end) = (sweep, sweep);
+            while end - first < blocks {
+                if end >= swept || end - sweep > FEW {
+                    return None;
+                }
+                // SAFETY: the index is below BLOCKS.
+                if unsafe { &*self.used.add(end as usize) }.load(Ordering::Relaxed) != 0 {
+                    first = end + 1;
+                }
+                end += 1;
+            }
+            let claimed =
+                self.sweep
+                    .compare_exchange(sweep, end, Ordering::Relaxed, Ordering::Relaxed);
+            if claimed.is_ok() {
+                return Some(first);
+            }
+        }
+    }
+
     fn next_block(&self) -> Option<u32> {
         let swept = self.swept.load(Ordering::Relaxed);
         while self.sweep.load(Ordering::Relaxed) < swept {
@@ -207,9 +250,16 @@ impl Histories {
         Some(self.top.fetch_add(blocks, Ordering::Relaxed))
     }
 
+    /// How often there was a collection: numbers that were not visited then are no longer what they were.
+    pub fn collections(&self) -> u32 {
+        self.collections.load(Ordering::Relaxed)
+    }
+
     /// Finds out which records are in use: `visit` calls its argument with every number that is. It returns how
-    /// many pages it has looked at. False: almost all of the arena is in use.
-    pub fn collect(&self, visit: impl FnOnce(&mut dyn FnMut(u32)) -> usize) -> bool {
+    /// many pages it has looked at. Afterwards there is room for a history of `length`, for whoever comes first. False:
+    /// almost all of the arena is in use.
+    pub fn collect(&self, length: usize, visit: impl FnOnce(&mut dyn FnMut(u32)) -> usize) -> bool {
+        self.collections.fetch_add(1, Ordering::Relaxed);
         let top = self.top.load(Ordering::Relaxed);
         for block in 0..top {
             self.mark(block, 0, true);
@@ -235,7 +285,9 @@ impl Histories {
         // What is free already, and as much again as is in use or as makes the visit cheap.
         let wanted = FEW.max(lines / 64).max(pages as u32 / 4);
         let free = top - lines / 64;
-        let limit = top + wanted.saturating_sub(free);
+        // A long history needs blocks in a row, which the free ones may not be.
+        let row = length as u32 / BLOCK + 2;
+        let limit = top + wanted.saturating_sub(free).max(row);
         self.limit
             .store(limit.min(BLOCKS as u32), Ordering::Relaxed);
         limit < BLOCKS as u32
@@ -299,7 +351,7 @@ mod tests {
                 None => {
                     collections += 1;
                     rooms = [Room::default(), Room::default()];
-                    histories.collect(|mark| {
+                    histories.collect(length as usize, |mark| {
                         live.iter().for_each(|(number, ..)| mark(*number));
                         0
                     });
@@ -318,5 +370,31 @@ mod tests {
         }
         assert!(collections > 3, "{collections}");
         assert!(histories.top.load(Ordering::Relaxed) < 4 * FEW);
+    }
+
+    #[test]
+    fn a_long_history_finds_room_among_short_ones() {
+        let histories = Histories::new();
+        let mut room = Room::default();
+        let mut live = Vec::new();
+        while let Some(number) = make(&histories, &mut room, 1, 0) {
+            live.push(number);
+        }
+        // One line of each block stays in use: nowhere are there two free blocks in a row.
+        live.retain(|number| number % BLOCK == 0);
+        for length in [2 * BLOCK, 40 * BLOCK] {
+            room = Room::default();
+            histories.collect(length as usize, |mark| {
+                live.iter().for_each(|number| mark(*number));
+                0
+            });
+            assert!(histories.room(&mut room, length as usize).is_some());
+        }
+        // Those that are free in a row are used again.
+        room = Room::default();
+        histories.collect(1, |_| 0);
+        let top = histories.top.load(Ordering::Relaxed);
+        let (number, _) = histories.room(&mut room, 3 * BLOCK as usize).unwrap();
+        assert!(number / BLOCK < top && histories.top.load(Ordering::Relaxed) == top);
     }
 }

@@ -56,6 +56,7 @@ mod range;
 mod recording;
 mod registry;
 mod shadow;
+mod short;
 mod signals;
 mod sync;
 mod thread;

@@ -73,7 +73,7 @@ impl Code {
     }
 }
 
-/// How many entries the tables have for accesses of 1, 2, 4 and 8 bytes.
+/// How many entries the tables have for accesses of 1, 2, 4 and 8 bytes: powers of two.
 const TABLE: [usize; 4] = [64, 64, 256, 512];
 /// Where the first table of each size begins: there are 8, 4, 2 and 1 of them.
 const FIRST: [usize; 5] = [0, 512, 768, 1280, 1792];
@@ -112,7 +112,7 @@ pub struct Memo {
 fn table(log: u32, write: bool, offset: usize, history: u32) -> usize {
     let log = log as usize;
     let first = FIRST[log] + if write { FIRST[4] } else { 0 };
-    first + (offset >> log) * TABLE[log] + history as usize % TABLE[log]
+    first + (offset >> log) * TABLE[log] + (history as usize & (TABLE[log] - 1))
 }
 
 fn usual_place((log, offset): (u32, usize), code: Code, history: u32) -> usize {

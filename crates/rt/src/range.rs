@@ -1,13 +1,17 @@
 //! An access to any number of bytes, word by word. Most words of a range have one of a few histories: what such an access
 //! makes of those is remembered along the way.
 
+use std::sync::atomic::Ordering;
+
 use deadheat_online::fasttrack::Kind;
 
+use crate::access::replace;
 use crate::memo::Code;
 use crate::openmp;
 use crate::origin::What;
 use crate::recording;
 use crate::shadow::Pair;
+use crate::short::short;
 use crate::thread::{Entered, enter, local};
 use crate::word::{Piece, word};
 use crate::world::world;
@@ -63,9 +67,46 @@ pub fn range_entered(
             code: Code::new(mask, kind).of(what),
             pc,
         };
-        word(entered, at, &piece, &mut lately);
+        if !seen_lately(entered, at, &piece, &mut lately) {
+            let collections = world().histories.collections();
+            let seen = short(entered, at, &piece).or_else(|| word(entered, at, &piece));
+            if world().histories.collections() != collections {
+                lately = Lately::default();
+            }
+            if let Some((history, next)) = seen {
+                lately.note(history, next, piece.code.mask());
+            }
+        }
         at += 8;
     }
+}
+
+/// Notes an access to a word, if what it makes of its history was seen lately, or before at the thread's present time.
+#[inline(always)]
+fn seen_lately(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) -> bool {
+    let thread = entered.thread();
+    let shadow = &world().shadow;
+    let cell = shadow.cell(address);
+    let history = cell.load(Ordering::Acquire);
+    let mask = piece.code.mask();
+    let next = lately.find(history, mask).or_else(|| {
+        let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+        let next = match thread.memo.knows(present, piece.code, history) {
+            true => history,
+            false => {
+                let memo = &thread.memo;
+                memo.change(present, piece.code, history, site, chain)?
+            }
+        };
+        lately.note(history, next, mask);
+        Some(next)
+    });
+    let Some(next) = next else { return false };
+    if history == 0 {
+        shadow.note(cell);
+        thread.note_lowest(address);
+    }
+    history == next || replace(cell, history, next)
 }
 
 /// Notes an access to two words at once, if what it makes of their histories was seen lately.
@@ -93,26 +134,27 @@ fn two_words(entered: &Entered, address: usize, lately: &Lately) -> bool {
 
 /// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
 #[derive(Default)]
-pub struct Lately {
-    changes: [(u32, u32, u8); 4],
-    last: usize,
+struct Lately {
+    /// From which history, to which, by an access to which bytes.
+    changes: [[u32; 3]; 4],
+    last: u32,
 }
 
 impl Lately {
     /// What a history becomes, if such a one was seen.
     #[inline]
-    pub fn find(&self, history: u32, mask: u8) -> Option<u32> {
-        let fits = |change: &(u32, u32, u8)| change.0 == history && change.2 == mask;
-        let last = &self.changes[self.last];
+    fn find(&self, history: u32, mask: u8) -> Option<u32> {
+        let fits = |change: &[u32; 3]| change[0] == history && change[2] == u32::from(mask);
+        let last = &self.changes[self.last as usize];
         if fits(last) {
-            return Some(last.1);
+            return Some(last[1]);
         }
         let found = self.changes.iter().find(|change| fits(change));
-        found.map(|change| change.1)
+        found.map(|change| change[1])
     }
 
-    pub fn note(&mut self, history: u32, next: u32, mask: u8) {
+    fn note(&mut self, history: u32, next: u32, mask: u8) {
         self.last = (self.last + 1) % 4;
-        self.changes[self.last] = (history, next, mask);
+        self.changes[self.last as usize] = [history, next, u32::from(mask)];
     }
 }

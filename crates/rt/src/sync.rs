@@ -47,6 +47,8 @@ pub struct Place {
     lock: Spin,
     next: AtomicU32,
     address: AtomicUsize,
+    /// The number of the set that only has this lock, held to write. 0: not known yet.
+    lockset: AtomicU32,
     channel: UnsafeCell<Channel>,
     /// What it carries between strands of OpenMP.
     signals: UnsafeCell<Signals>,
@@ -245,6 +247,7 @@ impl Channels {
                     lock: Spin::new(),
                     next: AtomicU32::new(0),
                     address: AtomicUsize::new(0),
+                    lockset: AtomicU32::new(0),
                     channel: UnsafeCell::new(Channel::default()),
                     signals: UnsafeCell::default(),
                 };
@@ -259,6 +262,7 @@ impl Channels {
         };
         let place = self.place(number);
         place.address.store(address, Ordering::Relaxed);
+        place.lockset.store(0, Ordering::Relaxed);
         let head = self.head(address);
         place
             .next
@@ -396,6 +400,7 @@ pub fn destroy(address: usize, pc: usize) {
 pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
     if let Some(entered) = enter() {
         let thread = entered.thread();
+        let mut alone = 0;
         if recording::on() {
             if !world().off() {
                 thread.note(Record::Lock, address, recording::code(pc, u64::from(write)));
@@ -404,11 +409,22 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
             for released in readers.filter(|_| write).into_iter().chain([address]) {
                 if let Some(place) = world().channels.find(released) {
                     place.lock().acquire(thread);
+                    alone = place.lockset.load(Ordering::Relaxed);
                 }
             }
         }
         thread.held.push(crate::thread::Held { address, write });
         thread.locks_changed();
+        if write && alone != 0 && thread.held.len() == 1 {
+            thread.lockset = Some(alone);
+        }
+    }
+}
+
+/// The set that only has this lock, held to write, has this number: whoever takes the lock next need not look for it.
+pub fn note_alone(address: usize, lockset: u32) {
+    if let Some(place) = world().channels.find(address) {
+        place.lockset.store(lockset, Ordering::Relaxed);
     }
 }
 

@@ -26,6 +26,7 @@ use crate::origin::{Origin, Stack};
 use crate::os;
 use crate::recording::{self, Tape};
 use crate::registry::REGISTRY;
+use crate::sync;
 use crate::world::{World, world};
 
 /// What every access needs.
@@ -353,6 +354,15 @@ impl Thread {
             set = world()
                 .locksets
                 .chain(set, (held.address as u64) << 1 | u64::from(held.write));
+        }
+        if let [
+            Held {
+                address,
+                write: true,
+            },
+        ] = self.held[..]
+        {
+            sync::note_alone(address, set);
         }
         self.lockset = Some(set);
         set

@@ -14,8 +14,7 @@ use crate::histories::UNCHECKED;
 use crate::memo::Code;
 use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
-use crate::origin::{Origin, What};
-use crate::range::Lately;
+use crate::origin::Origin;
 use crate::registry::Pause;
 use crate::thread::{Entered, Thread};
 use crate::world::world;
@@ -26,8 +25,8 @@ pub struct Piece {
     pub pc: usize,
 }
 
-/// Checks and notes an access to a word.
-pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) {
+/// Checks and notes an access to a word. The history there was and what became of it, unless there was a race.
+pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u32)> {
     let thread = entered.thread();
     let world = world();
     let cell = world.shadow.cell(address);
@@ -40,23 +39,11 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Latel
         }
         if history == UNCHECKED {
             thread.memo.know(thread.key(), piece.code, history);
-            return;
-        }
-        let next = lately.find(history, mask).or_else(|| {
-            let next = known(thread, piece, history)?;
-            lately.note(history, next, mask);
-            Some(next)
-        });
-        if let Some(next) = next {
-            if history != next && !replace(cell, history, next) {
-                continue;
-            }
-            return;
+            return Some((history, history));
         }
         let records = world.histories.get(history);
         let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
-            collect(entered);
-            *lately = Lately::default();
+            collect(entered, records.len() + 1);
             continue;
         };
         if !thread.strand.is_null() {
@@ -82,8 +69,7 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Latel
         match step {
             Step::Same => {
                 thread.memo.know(thread.key(), piece.code, history);
-                lately.note(history, history, mask);
-                return;
+                return Some((history, history));
             }
             Step::Changed(length) => {
                 // Words that come to say the same share one history.
@@ -108,7 +94,7 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Latel
                     if !thread.strand.is_null() && records.iter().all(is_over) {
                         remember(thread, piece, 0, number);
                     }
-                    lately.note(history, number, mask);
+                    return Some((history, number));
                 }
                 for earlier in races.iter().take(found) {
                     // SAFETY: the first `found` have been written.
@@ -122,7 +108,7 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece, lately: &mut Latel
                         },
                     );
                 }
-                return;
+                return None;
             }
         }
     }
@@ -161,22 +147,8 @@ fn strand_step(
     }
 }
 
-/// What an access that is not one of the program's own makes of a history, if the thread has seen that at its present
-/// time. The program's own have asked before.
-#[inline]
-fn known(thread: &Thread, piece: &Piece, history: u32) -> Option<u32> {
-    if piece.code.what() == What::Access {
-        return None;
-    }
-    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
-    let memo = &thread.memo;
-    match memo.knows(present, piece.code, history) {
-        true => Some(history),
-        false => memo.change(present, piece.code, history, site, chain),
-    }
-}
-
-fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
+/// What an access has made of a history it may make of it again.
+pub fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
     let code = piece.code;
     let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
     thread
@@ -187,7 +159,7 @@ fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
 
 /// Where an access came from.
 #[inline]
-fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
+pub fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
     Origin::new(
         thread.stack_at(piece.pc),
         thread.lockset(),
@@ -196,22 +168,24 @@ fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
     .0
 }
 
-/// Finds the histories that are in use, so that the others' room can be used again. If they fill it, all are given up:
+/// Finds the histories that are in use, so that the others' room can be used again, for one of this length first. If they fill it, all are given up:
 /// rather miss races than end the program.
 #[cold]
-fn collect(entered: &Entered) {
+fn collect(entered: &Entered, length: usize) {
+    let collections = world().histories.collections();
     entered.alone(|pause| {
-        if !visit_all(pause) {
+        // Another thread may have done it while this one waited for its turn.
+        if world().histories.collections() == collections && !visit_all(pause, length) {
             world().drop_one();
             world().shadow.forget_all();
-            visit_all(pause);
+            visit_all(pause, length);
         }
     });
 }
 
 /// Visits whatever refers to histories. False: almost all of their room is in use.
-fn visit_all(pause: &Pause) -> bool {
-    world().histories.collect(|mark| {
+fn visit_all(pause: &Pause, length: usize) -> bool {
+    world().histories.collect(length, |mark| {
         pause.threads(|thread| {
             thread.room = Default::default();
             let present = thread.key();

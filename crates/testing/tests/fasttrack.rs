@@ -1,12 +1,14 @@
 //! FastTrack and its clocks against the definition: all pairs of accesses, happens-before as a closure.
 
 use deadheat_model::Strand;
-use deadheat_online::fasttrack::{Kind, Record, Step, step};
+use deadheat_online::fasttrack::{Kind, Record, Step, step, step_simple};
 use deadheat_online::timeline::{Channel, Timeline};
 use deadheat_testing::Trials;
 
 const WORDS: usize = 2;
 const VARIABLES: usize = 2;
+/// How long a history may get by `step_simple`.
+const SHORT: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -258,13 +260,27 @@ fn racy_by_engine(run: &[(usize, Op)], shared: bool) -> Vec<bool> {
                 let access = Record::new(line.slot(), line.now(), kind, mask, thread as u64);
                 let history = &mut histories[from / 8];
                 let mut next = vec![Record::default(); history.len() + 1];
+                let mut simple = vec![Record::default(); SHORT];
+                let records = history.iter().copied();
+                let simple_length = step_simple(records, access, line.clock(), &mut simple);
+                let mut races = false;
                 let step = step(history, access, line.clock(), &mut next, |earlier| {
+                    races = true;
                     let common = earlier.mask() & mask;
                     let word = &mut racy[from / 8 * 8..][..8];
                     (0..8)
                         .filter(|byte| common >> byte & 1 == 1)
                         .for_each(|byte| word[byte] = true);
                 });
+                if let Some(length) = simple_length {
+                    assert_eq!((step, races), (Step::Changed(length), false));
+                    assert_eq!(next[..length], simple[..length]);
+                }
+                let now =
+                    |record: &Record| (record.slot(), record.time()) == (line.slot(), line.now());
+                let long = matches!(step, Step::Changed(length) if length > SHORT);
+                let simple = !races && !long && !history.iter().any(now);
+                assert!(simple_length.is_some() || !simple);
                 if let Step::Changed(length) = step {
                     next.truncate(length);
                     assert!(next.iter().position(Record::is_last) == Some(length - 1));

@@ -34,6 +34,11 @@ fn next_free() -> unsafe extern "C" fn(usize) {
     unsafe { real!(free: fn(usize)) }
 }
 
+/// Where the program's allocator is.
+pub fn real_malloc() -> usize {
+    next_malloc() as usize
+}
+
 /// Finds the real functions, before the loader needs them to find others.
 pub fn find_real() {
     next_free();

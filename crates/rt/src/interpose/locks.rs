@@ -9,7 +9,7 @@ use super::calls::calls;
 use super::memory::writes;
 use super::real::real;
 use crate::access::access;
-use crate::checked::is_checked;
+use crate::checked::{is_allocator, is_checked};
 use crate::hooks::export;
 use crate::openmp::is_runtime;
 use crate::sync;
@@ -20,6 +20,12 @@ type Time = *const libc::timespec;
 /// Where the readers of a lock release: beside where its writers do.
 fn readers(lock: Lock) -> usize {
     lock as usize + 1
+}
+
+/// Whether a lock is none of the program's: code at an address uses it to keep its own things in order.
+#[inline]
+fn is_internal(pc: usize) -> bool {
+    is_runtime(pc) || is_allocator(pc)
 }
 
 /// A lock must live while it is used: its memory is read.
@@ -59,7 +65,7 @@ fn got_read(lock: Lock, result: c_int, pc: usize) {
 unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_lock: fn(Lock) -> c_int)(lock) };
-    if !is_runtime(pc) {
+    if !is_internal(pc) {
         got_mutex(lock, result, pc);
     }
     result
@@ -68,7 +74,7 @@ unsafe extern "C" fn mutex_lock(lock: Lock, pc: usize) -> c_int {
 unsafe extern "C" fn mutex_trylock(lock: Lock, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pthread_mutex_trylock: fn(Lock) -> c_int)(lock) };
-    if !is_runtime(pc) {
+    if !is_internal(pc) {
         got_mutex(lock, result, pc);
     }
     result
@@ -105,7 +111,7 @@ unsafe extern "C" fn spin_trylock(lock: Lock, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn mutex_unlock(lock: Lock, pc: usize) -> c_int {
-    if !is_runtime(pc) {
+    if !is_internal(pc) {
         uses(lock, pc);
         sync::unhold(lock as usize, None, pc);
     }
@@ -379,7 +385,7 @@ extern "C" fn wait_cancelled(mutex: *mut c_void) {
 
 /// Waits on a condition variable: the mutex is given back meanwhile.
 fn waiting(condition: Lock, mutex: Lock, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
-    if is_runtime(pc) {
+    if is_internal(pc) {
         return wait();
     }
     uses(condition, pc);

@@ -11,7 +11,7 @@ use crate::hooks::export;
 use crate::origin::What;
 use crate::range::range;
 use crate::recording::{self, Record};
-use crate::thread::enter;
+use crate::thread::{enter, local};
 use crate::world::world;
 
 const READ: Kind = Kind {
@@ -23,10 +23,16 @@ const WRITE: Kind = Kind {
     atomic: false,
 };
 
+/// Whether code at an address is the program's, and not the runtime itself.
+#[inline]
+fn is_seen(pc: usize) -> bool {
+    local().depth.get() == 0 && is_checked(pc)
+}
+
 /// The program reads a piece of memory through a function of the C library.
 #[inline]
 pub fn reads(address: usize, size: usize, pc: usize) {
-    if is_checked(pc) {
+    if is_seen(pc) {
         range(address, size, READ, What::Range, pc);
     }
 }
@@ -34,7 +40,7 @@ pub fn reads(address: usize, size: usize, pc: usize) {
 /// The program writes a piece of memory through a function of the C library.
 #[inline]
 pub fn writes(address: usize, size: usize, pc: usize) {
-    if is_checked(pc) {
+    if is_seen(pc) {
         range(address, size, WRITE, What::Range, pc);
     }
 }
