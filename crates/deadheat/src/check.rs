@@ -298,7 +298,7 @@ pub fn check(
         .explore
         .map(|most| explore(&program, options, most, names, watch));
     // Only what shows when it is run again is reported.
-    let replayed = |exploration| Replayed::new(&program, exploration);
+    let replayed = |exploration| Replayed::new(&program, exploration, options.stop.grace());
     let orders = orders.as_ref().map(replayed);
     let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());

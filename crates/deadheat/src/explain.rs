@@ -188,13 +188,10 @@ pub(crate) fn explain_execution(
     let others = predicted.iter().map(|shown| shown.race);
     races.extend(others.filter(|race| !apparent.contains(&race.ends())));
     let known = races.iter().map(Race::ends).collect();
-    let general = match options.stop.due() {
-        None => general_races(&execution, &known)?,
-        Some(why) => {
-            explanation.stopped(why);
-            GeneralRaces::default()
-        }
-    };
+    let general = general_races(&execution, &known, options.stop)?;
+    if let Some(why) = general.stopped {
+        explanation.stopped(why);
+    }
     let report = report(&execution, &explanation, predicted, &general, &sources);
     Ok(RaceExplanation {
         report,

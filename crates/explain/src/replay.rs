@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use deadheat_explore::{Exploration, PossibleRace};
 use deadheat_lang::{Program, RecordedSchedule};
-use deadheat_model::{AccessKind, Site};
+use deadheat_model::{AccessKind, Site, StopToken};
 use deadheat_offline::threads::hb;
 
 use crate::verified::Verified;
@@ -19,19 +19,20 @@ use crate::verified::Verified;
 pub struct Replayed<'e> {
     /// What was explored.
     pub exploration: &'e Exploration,
-    /// The races, each with its schedule; without one where too many were found to keep it.
+    /// The races, each with its schedule; without one where too many were found to keep it, or to follow it in time.
     pub races: Vec<(&'e PossibleRace, Option<Verified<RecordedSchedule>>)>,
     /// How many races did not show when their schedules were followed. Each is a bug in the explorer.
     pub refused: usize,
 }
 
 impl<'e> Replayed<'e> {
-    /// Follows the schedule of each race.
-    pub fn new(program: &Program, exploration: &'e Exploration) -> Replayed<'e> {
+    /// Follows the schedule of each race, until it is time to stop.
+    pub fn new(program: &Program, exploration: &'e Exploration, stop: StopToken) -> Replayed<'e> {
         let mut races = Vec::new();
         for race in &exploration.races {
             match race.schedule.steps() {
                 0 => races.push((race, None)),
+                _ if stop.due().is_some() => races.push((race, None)),
                 _ if shows(program, race) => {
                     let schedule = Verified::accepted(race.schedule.clone());
                     races.push((race, Some(schedule)));
@@ -77,6 +78,8 @@ fn shows(program: &Program, race: &PossibleRace) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use deadheat_explore::{ExploreOptions, explore};
 
     use super::*;
@@ -90,14 +93,20 @@ proc main() {
 }";
         let program = Program::parse(source).unwrap();
         let mut exploration = explore(&program, &ExploreOptions::default(), |_| {});
-        let replayed = Replayed::new(&program, &exploration);
+        let replayed = Replayed::new(&program, &exploration, StopToken::default());
         assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
         assert!(replayed.is_complete() && replayed.races[0].1.is_some());
+        // Who has no time to follow it keeps it all the same.
+        let due = StopToken::default().or_after(Duration::ZERO);
+        let replayed = Replayed::new(&program, &exploration, due);
+        assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
+        assert!(replayed.races[0].1.is_none());
         exploration.races[0].schedule = "main 3\nmain/1 4\n".parse().unwrap();
-        let replayed = Replayed::new(&program, &exploration);
+        let replayed = Replayed::new(&program, &exploration, StopToken::default());
         assert_eq!((replayed.races.len(), replayed.refused), (0, 1));
         assert!(!replayed.is_complete());
         exploration.races[0].schedule = "main/7\n".parse().unwrap();
-        assert_eq!(Replayed::new(&program, &exploration).refused, 1);
+        let replayed = Replayed::new(&program, &exploration, StopToken::default());
+        assert_eq!(replayed.refused, 1);
     }
 }

@@ -2,10 +2,13 @@
 //! order that synchronisation allows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use deadheat_explain::general::{Certainty, general_races, must_precede};
 use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
-use deadheat_model::{EventNumber, Execution, Op};
+use deadheat_model::{
+    Event, EventNumber, Execution, Flag, Op, Site, StopReason, StopToken, Strand,
+};
 use deadheat_testing::Trials;
 use deadheat_testing::programs::{self, Family, Recipe};
 
@@ -154,7 +157,8 @@ fn what_is_said_with_other_synchronisation_is_true() {
             );
             kept += u64::from(*by_clocks);
         }
-        let found = general_races(&execution, &Default::default()).expect("as above");
+        let found =
+            general_races(&execution, &Default::default(), Default::default()).expect("as above");
         for general in &found.races {
             let pair = (general.race.first.event, general.race.second.event);
             let place = pairs
@@ -181,13 +185,47 @@ fn two_critical_sections_are_a_general_race_and_no_data_race() {
     let source = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; }
         acquire l; x = 2; release l; }";
     let execution = run(source, 1).unwrap();
-    let found = general_races(&execution, &Default::default()).unwrap();
+    let found = general_races(&execution, &Default::default(), Default::default()).unwrap();
     assert_eq!(found.races.len(), 1);
     assert_eq!(found.races[0].certainty, Certainty::Certain);
     assert!(found.exact);
     // With a join between them there is none.
     let source = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; }
         join t; acquire l; x = 2; release l; }";
-    let found = general_races(&run(source, 1).unwrap(), &Default::default()).unwrap();
+    let execution = run(source, 1).unwrap();
+    let found = general_races(&execution, &Default::default(), Default::default()).unwrap();
     assert!(found.races.is_empty() && found.exact);
+}
+
+/// A wait is compared with all posts by all that the first of them knows of: here 1,572 times 1,572 times 500. That takes
+/// longer than it may.
+#[test]
+fn the_search_for_general_races_ends_in_time() {
+    let mut execution = Execution::default();
+    let (joined, posts) = (500, 1572);
+    execution.names.strands = vec![String::new(); joined + 2 * posts + 1];
+    execution.names.flags = vec!["e".to_string()];
+    let mut push = |strand, op| {
+        let event = Event::new(Strand(strand as u32), op, Site(0));
+        execution.events.push(event);
+    };
+    for child in 1..=joined {
+        push(0, Op::Fork(Strand(child as u32)));
+        push(child, Op::Branch);
+        push(0, Op::Join(Strand(child as u32)));
+    }
+    push(0, Op::Post(Flag(0)));
+    for other in 1..=posts {
+        push(joined + other, Op::Post(Flag(0)));
+    }
+    for other in 1..=posts {
+        push(joined + posts + other, Op::Wait(Flag(0)));
+    }
+    let start = Instant::now();
+    let stop = StopToken::default().or_after(Duration::from_millis(200));
+    let found = general_races(&execution, &Default::default(), stop).unwrap();
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(found.stopped, Some(StopReason::TimeUp));
+    assert!(!found.exact);
 }

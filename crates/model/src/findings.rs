@@ -52,17 +52,21 @@ pub struct Findings {
 
 impl Findings {
     /// Findings without proofs, all of which the engine lists, out of so many events.
-    pub fn listed(races: Vec<Race>, all_listed: bool, judged: u64) -> Findings {
-        let mut findings = Findings {
-            races: races.into_iter().map(Finding::from).collect(),
+    pub fn listed(mut races: Vec<Race>, all_listed: bool, judged: u64) -> Findings {
+        // Mostly they come in the order of their second accesses: then only those of one access are to be sorted.
+        for same in races.chunk_by_mut(|a, b| a.second.event == b.second.event) {
+            same.sort_by_key(Race::key);
+        }
+        races.sort_by_key(Race::key);
+        let races: Vec<Finding> = races.into_iter().map(Finding::from).collect();
+        Findings {
+            racy: racy(&races),
+            races,
             all_listed,
             counted: all_listed,
             judged,
             ..Findings::default()
-        };
-        findings.sort();
-        findings.racy = racy(&findings.races);
-        findings
+        }
     }
 
     /// The engine was stopped when it had judged so many events: there may be more.

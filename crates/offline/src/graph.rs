@@ -72,7 +72,8 @@ pub fn check(execution: &Execution) -> Graph {
     check_until(execution, &mut StopPoll::default())
 }
 
-fn check_until(execution: &Execution, poll: &mut StopPoll) -> Graph {
+/// The same, until it is time to stop.
+pub fn check_until(execution: &Execution, poll: &mut StopPoll) -> Graph {
     let mut graph = ComputationGraph::new(execution, MAX_NODES, |_| true);
     let accesses = std::mem::take(&mut graph.accesses);
     let mut before = None;

@@ -20,7 +20,7 @@ use fixedbitset::FixedBitSet;
 
 use crate::engine::{EngineError, Progress};
 use crate::threads::exposure::{Exposure, SharedLocations};
-use crate::threads::picked::{feed_picked, feed_window};
+use crate::threads::picked::{End, feed_picked, feed_window};
 use crate::threads::{Driver, Lowering, Malformed, ThreadEngine};
 
 /// An execution to be judged.
@@ -206,7 +206,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Tells an engine all but the plain accesses of locations that do not matter to it.
+    /// Tells an engine all but the plain accesses of locations that do not matter to it, until it has enough.
     pub fn feed(
         &mut self,
         lowering: Lowering,
@@ -234,7 +234,7 @@ impl<'a> Survey<'a> {
                 feed_window(window, first, only, &mut driver, engine, self.stop)
             })?
         };
-        if let ControlFlow::Break((why, told)) = flow {
+        if let ControlFlow::Break(End::Stopped(why, told)) = flow {
             self.judged = told;
             self.cut_short(why);
         }

@@ -509,15 +509,13 @@ fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
 
 /// A strand's name, cut if it is long: a recursion can make names of millions of characters.
 pub(crate) fn short_name(name: &str) -> String {
-    match name.len() > MAX_NAME {
-        true => {
-            let start: String = name.chars().take(MAX_NAME).collect();
-            match name.matches('/').count() {
-                0 => format!("{start}…"),
-                depth => format!("{start}… ({depth} deep)"),
-            }
-        }
-        false => name.to_string(),
+    let Some((end, _)) = name.char_indices().nth(MAX_NAME) else {
+        return name.to_string();
+    };
+    let start = &name[..end];
+    match name.matches('/').count() {
+        0 => format!("{start}…"),
+        depth => format!("{start}… ({depth} deep)"),
     }
 }
 

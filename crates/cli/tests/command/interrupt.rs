@@ -339,7 +339,7 @@ fn a_report_grows_with_what_is_shown_not_with_the_square_of_the_trace() {
 }
 
 /// Told name by name for each race, the names alone would take more than a gigabyte; SARIF of all results at once,
-/// more than half of one. Names agree in the characters that are shown.
+/// more than half of one; the page with whole names of places, five. Names agree in the characters that are shown.
 #[test]
 fn very_many_races_of_long_names_are_told_in_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,16 +349,28 @@ fn very_many_races_of_long_names_are_told_in_little_memory() {
     fs::write(&path, (0..300).map(line).collect::<String>()).unwrap();
     let trace = path.display().to_string();
     let sarif = folder.path().join("report.sarif");
-    let into = format!("--sarif={}", sarif.display());
+    let page = folder.path().join("report.html");
+    let into = [
+        format!("--sarif={}", sarif.display()),
+        format!("--html={}", page.display()),
+    ];
     for (command, count) in [
         (&["analyze", "--engine=m2"][..], "44,850 races"),
         (&["explain"], "44,850 pairs"),
     ] {
-        let limits = ["--max-memory=250M", "--max-shown=1", &into, &trace];
+        let limits = [
+            "--max-memory=250M",
+            "--max-shown=1",
+            &into[0],
+            &into[1],
+            &trace,
+        ];
         let output = deadheat(&[command, &limits].concat());
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let text = stdout(&output);
         assert!(text.contains(count), "{text}");
+        let bytes = fs::metadata(&page).unwrap().len();
+        assert!((1_000_000..60_000_000).contains(&bytes), "{bytes}");
         let report: Value = serde_json::from_slice(&fs::read(&sarif).unwrap()).unwrap();
         let results = report["runs"][0]["results"].as_array().unwrap();
         assert_eq!(results.len(), 10_000);

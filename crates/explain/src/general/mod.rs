@@ -14,7 +14,9 @@
 mod must;
 mod search;
 
-use deadheat_model::{AccessKind, EventNumber, Execution, Race, RacingAccess, Site, Strand};
+use deadheat_model::{
+    AccessKind, EventNumber, Execution, Race, RacingAccess, Site, StopReason, StopToken, Strand,
+};
 use deadheat_order::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -56,19 +58,31 @@ pub struct GeneralRaces {
     pub races: Vec<GeneralRace>,
     /// Whether these are all and each of them is one.
     pub exact: bool,
+    /// Why it was stopped before its end, if it was.
+    pub stopped: Option<StopReason>,
 }
 
-/// The general races at places that have no data race; `data_races` are the places that have.
+/// The general races at places that have no data race; `data_races` are the places that have. When it is time to stop,
+/// those found so far.
 pub fn general_races(
     execution: &Execution,
     data_races: &FxHashSet<[(Site, AccessKind); 2]>,
+    stop: StopToken,
 ) -> Result<GeneralRaces, NotATrace> {
     let recording = Recording::new(execution)?;
-    let must = MustOrder::new(&recording);
+    let must = match MustOrder::new(&recording, stop) {
+        Ok(must) => must,
+        Err(why) => {
+            return Ok(GeneralRaces {
+                stopped: Some(why),
+                ..GeneralRaces::default()
+            });
+        }
+    };
     let mut found: FxHashMap<[(Site, AccessKind); 2], Race> = FxHashMap::default();
     let mut histories: FxHashMap<u64, Vec<(Strand, Vec<RacingAccess>)>> = FxHashMap::default();
     let mut left = MAX_PAIRS;
-    must.pass(|event, number, clock| {
+    let passed = must.pass(|event, number, clock| {
         let Some(access) = event.access() else { return };
         let second = RacingAccess {
             event: number,
@@ -112,6 +126,7 @@ pub fn general_races(
     });
     let mut races: Vec<Race> = found.into_values().collect();
     races.sort_unstable_by_key(Race::key);
+    let mut stopped = passed.err();
     let mut all_certain = must.exact && left > 0;
     let search =
         (!must.exact && execution.events.len() <= MAX_SEARCHED).then(|| Orders::new(&recording));
@@ -121,7 +136,8 @@ pub fn general_races(
         if !must.exact {
             let mut states = MAX_STATES.0.min(budget);
             let given = states;
-            let search = search.as_ref();
+            stopped = stopped.or_else(|| stop.due());
+            let search = search.as_ref().filter(|_| stopped.is_none());
             let answer = search.and_then(|search| {
                 search.can_precede(race.second.event, race.first.event, &mut states)
             });
@@ -143,7 +159,8 @@ pub fn general_races(
             .all(|race| race.certainty == Certainty::Certain);
     Ok(GeneralRaces {
         races,
-        exact: all_certain,
+        exact: all_certain && stopped.is_none(),
+        stopped,
     })
 }
 
@@ -155,10 +172,12 @@ pub fn must_precede(
     pairs: &[(EventNumber, EventNumber)],
 ) -> Result<Vec<(bool, Option<bool>)>, NotATrace> {
     let recording = Recording::new(execution)?;
-    let must = MustOrder::new(&recording);
+    let must = MustOrder::new(&recording, StopToken::default());
+    let must = must.expect("nothing stops it");
     let orders = Orders::new(&recording);
     let mut clocks = Vec::new();
-    must.pass(|_, _, clock| clocks.push(clock.clone()));
+    let passed = must.pass(|_, _, clock| clocks.push(clock.clone()));
+    passed.expect("nothing stops it");
     let answer = |&(a, b): &(EventNumber, EventNumber)| {
         let strand = execution.events[a as usize - 1].strand();
         let certain = clocks[b as usize - 1].get(strand) >= a as Time;

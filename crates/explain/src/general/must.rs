@@ -12,9 +12,10 @@
 //! Guarantee: exact for forks, joins, tasks, futures, promises, barriers that gather the same strands
 //! each time, and post and wait. Where `clear`, semaphores, locks, `isolated` and atomics are used, only
 //! orders that are certain are kept: a wait or a P needs some post or V (unless the semaphore has
-//! tokens to start with), and locks order nothing. Cost: a pass is linear; few are needed.
+//! tokens to start with), and locks order nothing. Cost: a pass is linear, but for waits, which look at all posts; few
+//! are needed. All of them can be stopped.
 
-use deadheat_model::{Event, EventNumber, Op, Strand};
+use deadheat_model::{Event, EventNumber, Op, StopReason, StopToken, Strand};
 use deadheat_order::{PersistentClock, Time};
 use rustc_hash::FxHashMap;
 
@@ -30,6 +31,7 @@ pub(crate) struct MustOrder<'r, 't> {
     signals: Option<Signals>,
     /// Whether the orders kept are all there are.
     pub(crate) exact: bool,
+    stop: StopToken,
 }
 
 pub(crate) type Signals = FxHashMap<Object, Vec<PersistentClock>>;
@@ -42,15 +44,19 @@ pub(crate) enum Object {
 }
 
 impl<'r, 't> MustOrder<'r, 't> {
-    pub(crate) fn new(recording: &'r Recording<'t>) -> MustOrder<'r, 't> {
+    pub(crate) fn new(
+        recording: &'r Recording<'t>,
+        stop: StopToken,
+    ) -> Result<MustOrder<'r, 't>, StopReason> {
         let events = &recording.trace.events;
         let mut must = MustOrder {
             recording,
             signals: Some(Signals::default()),
             exact: events.iter().all(|event| orders_alike(event.op())),
+            stop,
         };
         for _ in 0..MAX_PASSES {
-            let lowered = must.pass(|_, _, _| {});
+            let lowered = must.pass(|_, _, _| {})?;
             let known = must.signals.replace(lowered);
             let same = |a: &[PersistentClock], b: &[PersistentClock]| {
                 let mut pairs = a.iter().zip(b);
@@ -62,20 +68,20 @@ impl<'r, 't> MustOrder<'r, 't> {
                 .clone()
                 .all(|(key, new)| same(new, old.get(key).unwrap_or(&none)))
             {
-                return must;
+                return Ok(must);
             }
         }
         must.signals = None;
         must.exact = false;
-        must
+        Ok(must)
     }
 
     /// Calls `each` with every event, its number, and what must come before it. Gives what posts and Vs
-    /// are now known to need.
+    /// are now known to need; or why it was stopped before the last event.
     pub(crate) fn pass(
         &self,
         mut each: impl FnMut(&Event, EventNumber, &PersistentClock),
-    ) -> Signals {
+    ) -> Result<Signals, StopReason> {
         let recording = self.recording;
         let names = recording.names();
         let mut strands: FxHashMap<Strand, PersistentClock> = FxHashMap::default();
@@ -83,6 +89,11 @@ impl<'r, 't> MustOrder<'r, 't> {
         let mut rounds: FxHashMap<u32, PersistentClock> = FxHashMap::default();
         let mut signals = Signals::default();
         for (event, number) in recording.trace.events.iter().zip(1..) {
+            // One wait can look at as many posts as there are events.
+            let is_long = matches!(event.op(), Op::Wait(_) | Op::P(_)) || number % 1024 == 1;
+            if is_long && let Some(why) = self.stop.due() {
+                return Err(why);
+            }
             let strand = event.strand();
             let op = event.op();
             let mut clock = strands.remove(&strand).unwrap_or_default();
@@ -137,7 +148,7 @@ impl<'r, 't> MustOrder<'r, 't> {
             }
             strands.insert(strand, clock);
         }
-        signals
+        Ok(signals)
     }
 
     /// What all that might let a strand go on need comes first: those before as they are known by now,

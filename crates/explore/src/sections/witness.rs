@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use deadheat_lang::{Program, RecordedSchedule, Schedule};
 use deadheat_model::{
-    AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, StopPoll, StopReason, Strand,
+    AccessKind, EventNumber, Names, Op, Race, RacingAccess, Site, StopPoll, StopReason, StopToken,
+    Strand,
 };
 use deadheat_offline::graph;
 use deadheat_offline::pairs::{self, Node};
@@ -64,6 +65,14 @@ impl Races<'_> {
         !self.tries.is_empty()
     }
 
+    /// The first race is shown whatever the time.
+    fn stop(&self) -> StopToken {
+        match self.any() {
+            true => self.options.stop,
+            false => StopToken::default(),
+        }
+    }
+
     pub(super) fn into_shown(self) -> Vec<PossibleRace> {
         self.shown.into_values().collect()
     }
@@ -71,12 +80,7 @@ impl Races<'_> {
     /// Adds the races of a class, each with the schedule that shows it, if that is new or shorter. Gives the
     /// reason if it is time to stop before all are added.
     pub(super) fn add(&mut self, class: &Class, strands: &mut Strands) -> Option<StopReason> {
-        let stop = self.options.stop;
-        // The first race of the first class is shown whatever the time.
-        let mut poll = match self.any() {
-            true => StopPoll::new(stop),
-            false => StopPoll::default(),
-        };
+        let mut poll = StopPoll::new(self.stop());
         let is_section = |node| class.graph.section(node).is_some();
         let found = pairs::races(
             class.accesses.clone(),
@@ -92,7 +96,7 @@ impl Races<'_> {
             if tries >= MAX_TRIES || (known.is_none() && self.shown.len() >= MAX_RACES) {
                 continue;
             }
-            if let Some(why) = stop.due().filter(|_| self.any()) {
+            if let Some(why) = self.stop().due() {
                 return Some(why);
             }
             let steps = steps_to(class, race);
@@ -130,9 +134,12 @@ impl Races<'_> {
         strands: &mut Strands,
     ) -> Option<PossibleRace> {
         let recorded = Schedule::Recorded(schedule.clone());
-        let run = self.program.run(&recorded, self.options.max_steps).ok()?;
+        let SectionOptions { max_steps, .. } = self.options;
+        let mut poll = StopPoll::new(self.stop());
+        let run = self.program.run_until(&recorded, max_steps, self.stop());
+        let run = run.ok()?;
         let names = &run.execution.names;
-        let races = graph::check(&run.execution).races;
+        let races = graph::check_until(&run.execution, &mut poll).races;
         let race = races.iter().find(|race| self::key(race, names) == *key)?;
         let mut number = |strand| Strand(strands.number(&names.strand_path(strand)));
         let mut access = |access: &RacingAccess| PossibleAccess {
@@ -204,4 +211,28 @@ fn steps_to(class: &Class, race: &Race) -> Vec<Strand> {
     needed.sort_unstable();
     let strand = |(_, number): (u8, EventNumber)| events[number as usize - 1].strand();
     needed.into_iter().map(strand).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_first_race_is_shown_whatever_the_time_and_no_other() {
+        let source = "shared x; shared y; proc main() { async { x = 1; y = 1; } x = 2; y = 2; }";
+        let program = Program::parse(source).unwrap();
+        let run = program.run(&Schedule::DepthFirst, 1000).unwrap();
+        let options = SectionOptions {
+            max_steps: 1000,
+            max_orders: 10,
+            stop: StopToken::default().or_after(Duration::ZERO),
+        };
+        let mut races = Races::new(&program, options);
+        let class = Class::of(&run).unwrap();
+        let why = races.add(&class, &mut Strands::default());
+        assert_eq!(why, Some(StopReason::TimeUp));
+        assert_eq!(races.into_shown().len(), 1);
+    }
 }

@@ -11,12 +11,15 @@
 //! can still race move to a new one.
 //!
 //! A row of very many strands has its last access, if that comes after all others. An access that comes after this one
-//! comes after the others, too, because clocks are of a transitive order, and looks at nothing else.
+//! comes after the others, too, because clocks are of a transitive order, and looks at nothing else. Likewise it has the
+//! last write, if that comes after all other writes, and knows who has written: a read looks at nothing else.
 //!
 //! Cost: an access is compared with each strand's last time, or in rows of very many strands with the last access alone if
-//! that is enough; then with [`LONG`] accesses, at most, and one list for each place of every strand that it races with.
+//! that is enough, and a read with the last write alone, or with each strand that has written; then with [`LONG`] accesses, at most, and one list for each place of every strand that it races with.
 //! Memory: 32 bytes an access that can still race; accesses of one place in one time count as one, unless all are asked
 //! for.
+
+use std::collections::BTreeSet;
 
 use deadheat_model::{AccessKind, Location, RacingAccess, Site, Strand};
 use deadheat_order::{Epoch, Time, WideClock};
@@ -71,16 +74,22 @@ type Row = SmallVec<[Head; 8]>;
 struct Overview {
     /// The last access, if it comes after all others.
     last: Option<Epoch>,
+    /// The last write, if it comes after all other writes.
+    last_write: Option<Epoch>,
     /// Where in the row each strand is.
     places: FxHashMap<Strand, u32>,
+    /// The places of those that have written, and maybe of others.
+    writers: BTreeSet<u32>,
 }
 
 /// What an access was compared with.
 pub(super) struct Comparison {
     /// How many times something was compared.
     pub(super) compared: u64,
-    /// Whether it comes after all accesses of other strands.
+    /// Whether it is known to come after all accesses of other strands.
     pub(super) is_last: bool,
+    /// Whether it comes after all writes of other strands.
+    pub(super) is_after_writes: bool,
 }
 
 /// An access, as it is kept.
@@ -172,38 +181,74 @@ impl AccessLog {
         ends.map_or(0, |(first, last)| u64::from(first.last ^ last.last))
     }
 
-    /// Calls with the accesses of other strands that a strand's clock does not cover.
+    /// Calls with the accesses of other strands that a strand's clock does not cover and that conflict with one of a kind, and
+    /// maybe with others of them.
     #[inline]
     pub(super) fn uncovered(
         &self,
         slot: u32,
         strand: Strand,
         clock: &WideClock,
+        kind: AccessKind,
         mut each: impl FnMut(After<'_>),
     ) -> Comparison {
         let row = &self.rows[slot as usize];
         if row.len() >= VERY_WIDE
-            && let Some(last) = self.overviews.get(&slot).and_then(|row| row.last)
-            && clock.covers(last)
+            && let Some(overview) = self.overviews.get(&slot)
         {
-            return Comparison {
-                compared: 1,
-                is_last: true,
-            };
+            let is_covered = |last: Option<Epoch>| last.is_some_and(|last| clock.covers(last));
+            let is_last = is_covered(overview.last);
+            let is_read = kind == AccessKind::Read;
+            if is_last || is_read && is_covered(overview.last_write) {
+                return Comparison {
+                    compared: 1,
+                    is_last,
+                    is_after_writes: true,
+                };
+            }
+            if is_read {
+                let writers = overview.writers.iter();
+                let writers = writers.map(|&place| &row[place as usize]);
+                let compared = self.compare(slot, writers, strand, clock, each);
+                return Comparison {
+                    is_last: false,
+                    ..compared
+                };
+            }
         }
-        let mut compared = row.len() as u64;
-        let mut is_last = true;
-        for head in row {
+        self.compare(slot, row.iter(), strand, clock, &mut each)
+    }
+
+    /// Calls with the accesses of other strands out of these that a strand's clock does not cover.
+    #[inline]
+    fn compare<'h>(
+        &self,
+        slot: u32,
+        heads: impl Iterator<Item = &'h Head>,
+        strand: Strand,
+        clock: &WideClock,
+        mut each: impl FnMut(After<'_>),
+    ) -> Comparison {
+        let mut comparison = Comparison {
+            compared: 0,
+            is_last: true,
+            is_after_writes: true,
+        };
+        for head in heads {
+            comparison.compared += 1;
             if head.strand == strand {
                 continue;
             }
             let covered = clock.get(head.strand);
             if head.last > covered {
-                is_last = false;
-                compared += self.after(slot, head, covered, &mut each);
+                comparison.is_last = false;
+                comparison.compared += self.after(slot, head, covered, &mut |after: After<'_>| {
+                    comparison.is_after_writes &= after.access.kind == AccessKind::Read;
+                    each(after);
+                });
             }
         }
-        Comparison { compared, is_last }
+        comparison
     }
 
     fn after(
@@ -244,9 +289,15 @@ impl AccessLog {
         compared
     }
 
-    /// Notes an access, made in a time of its strand; `is_last` if it comes after all accesses of other strands.
+    /// Notes an access, made in a time of its strand, given what came of its comparison.
     #[inline]
-    pub(super) fn add(&mut self, slot: u32, access: LoggedAccess, now: Time, is_last: bool) {
+    pub(super) fn add(
+        &mut self,
+        slot: u32,
+        access: LoggedAccess,
+        now: Time,
+        comparison: &Comparison,
+    ) {
         let strand = access.at.strand;
         let row = &self.rows[slot as usize];
         let mine = match row.len() < VERY_WIDE {
@@ -257,7 +308,12 @@ impl AccessLog {
         if self.rows[slot as usize].len() >= VERY_WIDE
             && let Some(overview) = self.overviews.get_mut(&slot)
         {
-            overview.last = is_last.then(|| Epoch::new(strand, now));
+            let now = Epoch::new(strand, now);
+            overview.last = comparison.is_last.then_some(now);
+            if access.kind == AccessKind::Write {
+                overview.last_write = comparison.is_after_writes.then_some(now);
+                overview.writers.insert(mine as u32);
+            }
         }
         let forgotten = self.forgotten(strand);
         let Head { last, length, .. } = self.rows[slot as usize][mine];
@@ -378,11 +434,16 @@ impl AccessLog {
         }
         let overview = self.overviews.entry(slot).or_default();
         if moved || overview.places.is_empty() {
-            let places = row
-                .iter()
-                .zip(0..)
-                .map(|(head, place)| (head.strand, place));
-            overview.places = places.collect();
+            let heads = || row.iter().zip(0..);
+            overview.places = heads().map(|(head, place)| (head.strand, place)).collect();
+            let may_write = |head: &Head| {
+                let first = self.entries.get(head.newest as usize);
+                let next = |entry: &&Entry| self.entries.get(entry.older as usize);
+                let mut chain = std::iter::successors(first, next);
+                head.length & 1 == 1 || chain.any(|entry| entry.kind == AccessKind::Write)
+            };
+            let writers = heads().filter(|(head, _)| may_write(head));
+            overview.writers = writers.map(|(_, place)| place).collect();
         }
         overview.places.insert(strand, place as u32);
         place
@@ -435,124 +496,4 @@ impl AccessLog {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-
-    /// By strand and place, what is done there and whether atomically: the first event and how many there are.
-    type Uncovered = BTreeMap<(u32, u32, AccessKind, bool), (u64, u64)>;
-
-    /// The simple model: all accesses, with their locations and times.
-    type Model = Vec<(u64, LoggedAccess, Time)>;
-
-    fn expected(model: &Model, x: u64, strand: Strand, clock: &WideClock) -> Uncovered {
-        let mut uncovered = Uncovered::new();
-        for &(location, access, time) in model {
-            let by = access.at.strand;
-            if location == x && by != strand && time > clock.get(by) {
-                let place = (by.0, access.at.site.0, access.kind, access.atomic);
-                let (_, count) = uncovered.entry(place).or_insert((access.at.number, 0));
-                *count += 1;
-            }
-        }
-        uncovered
-    }
-
-    fn found(log: &AccessLog, slot: u32, strand: Strand, clock: &WideClock) -> Uncovered {
-        let mut uncovered = Uncovered::new();
-        let Comparison { is_last, .. } = log.uncovered(slot, strand, clock, |after| {
-            let RacingAccess {
-                strand, site, kind, ..
-            } = after.access;
-            let place = (strand.0, site.0, kind, after.atomic);
-            let (first, count) = uncovered.entry(place).or_insert((u64::MAX, 0));
-            *first = after.access.event.min(*first);
-            *count += after.count;
-            assert!(!log.apart || after.count == 1 + after.rest.len() as u64);
-        });
-        assert_eq!(is_last, uncovered.is_empty());
-        uncovered
-    }
-
-    #[test]
-    fn accesses_one_after_the_other_are_compared_with_one_each_however_many_strands() {
-        const STRANDS: u32 = 3000;
-        let locations = FixedBitSet::with_capacity_and_blocks(1, [1]);
-        let mut log = AccessLog::new(&locations, false);
-        let mut lock = WideClock::default();
-        let mut compared = 0;
-        for number in 1..=2 * u64::from(STRANDS) {
-            let strand = Strand(number as u32 % STRANDS);
-            let now = lock.get(strand) + 1;
-            lock.raise(strand, now);
-            let comparison = log.uncovered(0, strand, &lock, |_| panic!("none races"));
-            compared += comparison.compared;
-            let at = At {
-                number,
-                strand,
-                site: Site(0),
-            };
-            let (kind, atomic) = (AccessKind::Write, false);
-            log.add(
-                0,
-                LoggedAccess { at, kind, atomic },
-                now,
-                comparison.is_last,
-            );
-        }
-        let few = (VERY_WIDE * VERY_WIDE) as u64;
-        assert!(compared <= 2 * u64::from(STRANDS) + few, "{compared}");
-    }
-
-    #[test]
-    fn a_log_has_what_a_list_of_all_accesses_has() {
-        const STRANDS: u32 = 20;
-        for seed in 0..20 {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            let locations = FixedBitSet::with_capacity_and_blocks(6, [0b101010]);
-            let mut log = AccessLog::new(&locations, rng.bool());
-            assert!(log.slot(Location(0)).is_none() && log.slot(Location(9)).is_none());
-            let (ticks, forgets, places) = (rng.f64(), rng.f64() * 0.1, rng.u32(1..80));
-            let strands = rng.u32(2..STRANDS);
-            let mut clocks = vec![WideClock::default(); STRANDS as usize];
-            for (clock, strand) in clocks.iter_mut().zip(0..) {
-                clock.raise(Strand(strand), 1);
-            }
-            let mut model = Model::new();
-            for number in 1..1500 {
-                let (strand, x) = (Strand(rng.u32(..strands)), 1 + 2 * rng.u64(..3));
-                // It learns from another, which others may then tell apart from what it does next.
-                let other = Strand(rng.u32(..strands));
-                if other != strand && rng.f64() < ticks {
-                    let learnt = clocks[other.index()].clone();
-                    clocks[strand.index()].join(&learnt);
-                    clocks[other.index()].raise(other, learnt.get(other) + 1);
-                }
-                let clock = clocks[strand.index()].clone();
-                let now = clock.get(strand);
-                let slot = log.slot(Location(x)).unwrap();
-                let expected = expected(&model, x, strand, &clock);
-                assert_eq!(found(&log, slot, strand, &clock), expected);
-                let site = Site(rng.u32(..places));
-                let at = At {
-                    number,
-                    strand,
-                    site,
-                };
-                let (kind, atomic) = (AccessKind::Write, rng.bool());
-                let access = LoggedAccess { at, kind, atomic };
-                log.add(slot, access, now, expected.is_empty());
-                model.push((x, access, now));
-                if rng.f64() < forgets {
-                    let covered = (0..strands).map(Strand).map(|of| {
-                        let others = (0..strands).filter(|&other| other != of.0);
-                        let known = others.map(|other| clocks[other as usize].get(of));
-                        (of, known.min().unwrap_or(0))
-                    });
-                    log.forget(&covered.collect::<Vec<_>>());
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -23,6 +23,10 @@ pub trait History: Send {
     }
     /// What strands did up to their times in `covered` comes before all accesses that are still to come.
     fn forget(&mut self, _covered: &[(Strand, Time)]) {}
+    /// How many locations are known to race, if it finds out.
+    fn racy(&self) -> usize {
+        0
+    }
 }
 
 /// A history that finds the locations that race.
@@ -37,6 +41,8 @@ pub struct Judge<O, H> {
     /// The accesses so far.
     pub history: H,
     forgetting: Option<Forgetting>,
+    /// With how many locations that are known to race it has enough.
+    enough: usize,
 }
 
 /// What a history need not keep: whatever comes before the present of every strand that runs comes before all that
@@ -138,6 +144,15 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
             order: O::new(names),
             history,
             forgetting: None,
+            enough: usize::MAX,
+        }
+    }
+
+    /// The same; it has enough as soon as so many locations are known to race.
+    pub fn until(names: &Names, history: H, enough: usize) -> Judge<O, H> {
+        Judge {
+            enough,
+            ..Judge::new(names, history)
         }
     }
 
@@ -181,6 +196,10 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
         if let Some(forgetting) = &mut self.forgetting {
             forgetting.begin(strand);
         }
+    }
+
+    fn has_enough(&self) -> bool {
+        self.history.racy() >= self.enough
     }
 
     fn ahead(&mut self, events: &[(u32, Event)]) {

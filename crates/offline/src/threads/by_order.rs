@@ -1,14 +1,15 @@
 //! The races under a partial order.
 //!
 //! Where there is much to compare, a first pass finds the locations that race at all; the last one lists
-//! their pairs.
+//! their pairs. If nearly all race, the first pass ends as soon as that is known: there is little to leave out.
 
 use deadheat_model::{Findings, Names};
+use fixedbitset::FixedBitSet;
 
-use super::Lowering;
 use super::accesses::{Finder, Judge};
 use super::pairs::Pairs;
 use super::partial_order::PartialOrder;
+use super::{Lowering, ThreadEngine};
 use crate::engine::{EngineError, Options};
 use crate::survey::Survey;
 
@@ -17,45 +18,47 @@ use crate::survey::Survey;
 const FEW_ACCESSES: u64 = 1 << 18;
 const FEW_OF_ALL: u64 = 32;
 
-/// Which accesses an order is told.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Those that may race.
-    Suspects,
-    /// All of locations that are shared: they order others.
-    Shared,
-}
+/// How many of four exposed locations are nearly all.
+const NEARLY_ALL: usize = 3;
 
 /// Whether the locations that race are better found before their accesses are compared.
 fn has_much_to_compare(survey: &Survey) -> bool {
     survey.exposed.accesses > FEW_ACCESSES.max(survey.count / FEW_OF_ALL)
 }
 
-/// Finds the pairs that race under an order; `most` of each pair of places, if not all.
-pub(crate) fn by_order<O: PartialOrder, F: Finder>(
+/// The locations whose accesses an order is told, if only the races of some are of interest: those that others are ordered
+/// by, too.
+fn told<O: PartialOrder>(survey: &Survey, suspects: &FixedBitSet) -> FixedBitSet {
+    match O::BY_ACCESSES {
+        true => survey.exposed.shared.clone(),
+        false => suspects.clone(),
+    }
+}
+
+/// Finds the pairs that race under an order `O`; `most` of each pair of places, if not all. The locations that can race are
+/// found by an order that `O` contains.
+pub(crate) fn by_order<Contained: PartialOrder, O: PartialOrder, F: Finder>(
     survey: &mut Survey,
-    (lowering, needs): (Lowering, Needs),
+    lowering: Lowering,
     finder: impl Fn(&Names) -> F,
     options: &Options,
     most: usize,
 ) -> Result<Findings, EngineError> {
     let mut suspects = survey.exposed.exposed.clone();
-    let only = match needs {
-        Needs::Shared => survey.exposed.shared.clone(),
-        Needs::Suspects => suspects.clone(),
-    };
     if has_much_to_compare(survey) {
-        let mut judged: Judge<O, _> = Judge::new(survey.names, finder(survey.names));
+        let only = told::<Contained>(survey, &suspects);
+        let nearly_all = suspects.count_ones(..) / 4 * NEARLY_ALL + 1;
+        let finder = finder(survey.names);
+        let mut judged: Judge<Contained, _> = Judge::until(survey.names, finder, nearly_all);
         survey.feed(lowering, &only, &mut judged)?;
-        suspects.intersect_with(&judged.history.suspects());
+        if !judged.has_enough() {
+            suspects.intersect_with(&judged.history.suspects());
+        }
     }
     if suspects.is_clear() {
         return Ok(Findings::listed(Vec::new(), true, survey.count));
     }
-    let only = match needs {
-        Needs::Shared => only,
-        Needs::Suspects => suspects.clone(),
-    };
+    let only = told::<O>(survey, &suspects);
     let pairs = Pairs::new(suspects, options.listing, most);
     let mut judged: Judge<O, _> = match survey.exposed.unforked {
         true => Judge::new(survey.names, pairs),

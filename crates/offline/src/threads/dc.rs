@@ -16,7 +16,7 @@
 use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
 use deadheat_order::{Time, WideClock};
 
-use super::by_order::{Needs, by_order};
+use super::by_order::by_order;
 use super::fasttrack::FastTrack;
 use super::partial_order::{PartialOrder, StrandClocks};
 use super::sections::{Learner, Sections};
@@ -35,7 +35,6 @@ pub const ENGINE: Engine = Engine {
     judge: |survey, options| {
         let execution = survey.execution(ENGINE.name)?;
         let finder = |names: &Names| FastTrack::new(names.locations.len());
-        let told = (Lowering::Preserved, Needs::Shared);
         let (listing, most) = match options.listing {
             Listing::Pairs => (Listing::Pairs, usize::MAX),
             Listing::Places | Listing::Locations => (Listing::Places, TRIED),
@@ -44,7 +43,7 @@ pub const ENGINE: Engine = Engine {
             listing,
             ..*options
         };
-        let suspects = by_order::<Dc, _>(survey, told, finder, &options, most)?;
+        let suspects = by_order::<Dc, Dc, _>(survey, Lowering::Preserved, finder, &options, most)?;
         vindicated(execution, survey, suspects, options.all_pairs())
     },
 };
@@ -70,6 +69,8 @@ impl Learner for WideClock {
 }
 
 impl PartialOrder for Dc {
+    const BY_ACCESSES: bool = true;
+
     fn new(names: &Names) -> Dc {
         let (strands, locks) = (names.strands.len(), names.lock_count());
         Dc {

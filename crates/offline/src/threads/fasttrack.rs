@@ -18,7 +18,7 @@ use deadheat_order::{Epoch, WideClock};
 use fixedbitset::FixedBitSet;
 
 use super::accesses::{Finder, History};
-use super::by_order::{Needs, by_order};
+use super::by_order::by_order;
 use super::hb::Hb;
 use super::{At, Lowering};
 use crate::engine::{Engine, Worth};
@@ -33,8 +33,13 @@ pub const ENGINE: Engine = Engine {
     in_memory: false,
     judge: |survey, options| {
         let finder = |names: &Names| FastTrack::new(names.locations.len());
-        let told = (Lowering::HappensBefore, Needs::Suspects);
-        by_order::<Hb, _>(survey, told, finder, options, options.kept())
+        by_order::<Hb, Hb, _>(
+            survey,
+            Lowering::HappensBefore,
+            finder,
+            options,
+            options.kept(),
+        )
     },
 };
 
@@ -59,6 +64,8 @@ pub struct FastTrack {
     free: Vec<u32>,
     /// Locations with atomic accesses.
     atomic: FixedBitSet,
+    /// How many locations race.
+    racy: usize,
 }
 
 impl FastTrack {
@@ -69,6 +76,7 @@ impl FastTrack {
             reads: Vec::new(),
             free: Vec::new(),
             atomic: FixedBitSet::with_capacity(locations),
+            racy: 0,
         }
     }
 
@@ -76,6 +84,7 @@ impl FastTrack {
         let cell = &mut self.cells[x.index()];
         if !clock.covers(cell.write) {
             cell.write = RACY;
+            self.racy += 1;
         } else if cell.read.strand() == MANY {
             self.reads[cell.read.time() as usize - 1].raise(now.strand(), now.time());
         } else if clock.covers(cell.read) {
@@ -103,6 +112,7 @@ impl FastTrack {
         } else {
             ordered &= clock.covers(cell.read);
         }
+        self.racy += usize::from(!ordered);
         *cell = Cell {
             write: if ordered { now } else { RACY },
             read: Epoch::default(),
@@ -132,6 +142,10 @@ impl History for FastTrack {
 
     fn atomic(&mut self, _: &WideClock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
+    }
+
+    fn racy(&self) -> usize {
+        self.racy
     }
 }
 

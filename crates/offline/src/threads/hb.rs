@@ -6,7 +6,7 @@
 use deadheat_model::{Construct, Lock, Names, Strand};
 use deadheat_order::WideClock;
 
-use super::by_order::{Needs, by_order};
+use super::by_order::by_order;
 use super::fasttrack;
 use super::partial_order::{PartialOrder, StrandClocks};
 use super::vector_clocks::VectorClocks;
@@ -22,12 +22,12 @@ pub const ENGINE: Engine = Engine {
     cost: "linear; 8 bytes a variable and thread where much is shared, up to 1 GB",
     in_memory: false,
     judge: |survey, options| {
-        let told = (Lowering::HappensBefore, Needs::Suspects);
         // Where clocks for all locations are too many, epochs find the same.
         if !VectorClocks::are_for(survey.names, MAX_BYTES) {
             return (fasttrack::ENGINE.judge)(survey, options);
         }
-        by_order::<Hb, _>(survey, told, VectorClocks::new, options, options.kept())
+        let lowering = Lowering::HappensBefore;
+        by_order::<Hb, Hb, _>(survey, lowering, VectorClocks::new, options, options.kept())
     },
 };
 
@@ -54,6 +54,8 @@ impl Hb {
 }
 
 impl PartialOrder for Hb {
+    const BY_ACCESSES: bool = false;
+
     fn new(names: &Names) -> Hb {
         Hb {
             strands: StrandClocks::new(names.strands.len()),

@@ -68,6 +68,10 @@ pub enum Publish {
 pub trait ThreadEngine {
     /// These events are told next, each with its place in a part of the trace: time to fetch what they need.
     fn ahead(&mut self, _: &[(u32, Event)]) {}
+    /// Whether it knows enough, and need not be told the rest of the trace.
+    fn has_enough(&self) -> bool {
+        false
+    }
     /// A thread that nobody forked does something for the first time.
     fn begin(&mut self, _: Strand) {}
     /// A thread reads a location.

@@ -19,7 +19,7 @@ use super::accesses::History;
 use super::place_lists::After;
 use crate::engine::Listing;
 
-/// How many comparisons are made once every location has a pair.
+/// How many comparisons are made at locations that have a pair.
 pub const MAX_COMPARED: u64 = 200_000_000;
 
 /// How many pairs are kept where all are wanted.
@@ -164,10 +164,11 @@ impl Pairs {
             complete,
             ..
         } = self.list;
-        let races = races.into_iter().map(|races| races.first);
+        let mut races: Vec<Race> = races.into_iter().map(|races| races.first).collect();
+        races.extend(more);
         Findings {
             racy: self.racy.ones().map(|x| Location(x as u64)).collect(),
-            ..Findings::listed(races.chain(more).collect(), complete, judged)
+            ..Findings::listed(races, complete, judged)
         }
     }
 
@@ -182,15 +183,17 @@ impl Pairs {
             return;
         }
         let strand = access.at.strand;
-        let comparison = log.uncovered(slot, strand, clock, |other| {
+        let comparison = log.uncovered(slot, strand, clock, access.kind, |other| {
             let reads = access.kind == AccessKind::Read && other.access.kind == AccessKind::Read;
             if !(reads || access.atomic && other.atomic) {
                 racy.insert(x.index());
                 list.add(x, &other, access.racing());
             }
         });
-        list.compared += comparison.compared;
-        log.add(slot, access, clock.get(strand), comparison.is_last);
+        if racy.contains(x.index()) {
+            list.compared += comparison.compared;
+        }
+        log.add(slot, access, clock.get(strand), &comparison);
     }
 }
 

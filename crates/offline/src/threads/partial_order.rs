@@ -16,6 +16,8 @@ use super::{At, Publish, Slot};
 
 /// A partial order that clocks can tell.
 pub trait PartialOrder: Send {
+    /// Whether accesses order other events: then it is told all that strands share, and not only what may race.
+    const BY_ACCESSES: bool;
     /// Before the first event of a trace with these names.
     fn new(names: &Names) -> Self;
     /// A strand that was not forked does something for the first time.

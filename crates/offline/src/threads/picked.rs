@@ -17,8 +17,14 @@ const PART: usize = 1 << 18;
 /// millisecond.
 const STOPS: usize = 1 << 8;
 
-/// Why the telling was stopped, and how many events of the trace were told, from the first; or nothing.
-pub type Stop = ControlFlow<(StopReason, EventNumber)>;
+/// Why an engine is told no more of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It was time to stop, after so many events of the trace from the first.
+    Stopped(StopReason, EventNumber),
+    /// The engine has [enough](ThreadEngine::has_enough).
+    Enough,
+}
 
 /// Whether an event is anything but a plain access to a location that does not matter.
 fn matters(event: &Event, locations: &FixedBitSet) -> bool {
@@ -43,7 +49,7 @@ pub fn feed_picked(
     engine: &mut (impl ThreadEngine + Send),
     stop: StopToken,
     mut each: impl FnMut(f64) + Send,
-) -> Result<Stop, Malformed> {
+) -> Result<ControlFlow<End>, Malformed> {
     let parts: Vec<&[Event]> = events.chunks(PART).collect();
     let (mut picked, mut next) = (Vec::new(), Vec::new());
     pick(parts.first().unwrap_or(&&[][..]), locations, &mut picked);
@@ -71,7 +77,7 @@ pub fn feed_window(
     driver: &mut Driver,
     engine: &mut impl ThreadEngine,
     stop: StopToken,
-) -> Result<Stop, Malformed> {
+) -> Result<ControlFlow<End>, Malformed> {
     let mut picked = Vec::new();
     pick(events, locations, &mut picked);
     feed_part(&picked, first, driver, engine, stop)
@@ -84,11 +90,15 @@ fn feed_part(
     driver: &mut Driver,
     engine: &mut impl ThreadEngine,
     stop: StopToken,
-) -> Result<Stop, Malformed> {
+) -> Result<ControlFlow<End>, Malformed> {
     let number = |place: u32| first + EventNumber::from(place);
     for some in picked.chunks(STOPS) {
         if let Some(why) = stop.due() {
-            return Ok(ControlFlow::Break((why, number(some[0].0) - 1)));
+            let told = number(some[0].0) - 1;
+            return Ok(ControlFlow::Break(End::Stopped(why, told)));
+        }
+        if engine.has_enough() {
+            return Ok(ControlFlow::Break(End::Enough));
         }
         engine.ahead(some);
         let events = some.iter().map(|(place, event)| (event, number(*place)));

@@ -17,7 +17,7 @@
 use deadheat_model::{AccessKind, Construct, Location, Lock, Names, Strand};
 use deadheat_order::{Epoch, WideClock};
 
-use super::by_order::{Needs, by_order};
+use super::by_order::by_order;
 use super::fasttrack::FastTrack;
 use super::hb::Hb;
 use super::partial_order::PartialOrder;
@@ -35,8 +35,13 @@ pub const ENGINE: Engine = Engine {
     in_memory: false,
     judge: |survey, options| {
         let finder = |names: &Names| FastTrack::new(names.locations.len());
-        let told = (Lowering::HappensBefore, Needs::Shared);
-        by_order::<Shb, _>(survey, told, finder, options, options.kept())
+        by_order::<Hb, Shb, _>(
+            survey,
+            Lowering::HappensBefore,
+            finder,
+            options,
+            options.kept(),
+        )
     },
 };
 
@@ -91,6 +96,8 @@ impl<const LOCKS: bool> ObservationOrder<LOCKS> {
 }
 
 impl<const LOCKS: bool> PartialOrder for ObservationOrder<LOCKS> {
+    const BY_ACCESSES: bool = true;
+
     fn new(names: &Names) -> Self {
         let strands = names.strands.len();
         let nothing = LastWrite {

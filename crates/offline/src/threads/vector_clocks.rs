@@ -19,6 +19,8 @@ pub struct VectorClocks {
     /// By location: the strands' last writes, then their last reads.
     times: Vec<Time>,
     racy: FixedBitSet,
+    /// How many these are.
+    found: usize,
     plain: FixedBitSet,
     atomic: FixedBitSet,
 }
@@ -38,6 +40,7 @@ impl VectorClocks {
             strands,
             times: vec![0; 2 * strands * locations],
             racy: FixedBitSet::with_capacity(locations),
+            found: 0,
             plain: FixedBitSet::with_capacity(locations),
             atomic: FixedBitSet::with_capacity(locations),
         }
@@ -74,6 +77,7 @@ impl History for VectorClocks {
         };
         if !ordered {
             self.racy.insert(x);
+            self.found += 1;
         }
         self.plain.insert(x);
     }
@@ -86,6 +90,10 @@ impl History for VectorClocks {
 
     fn atomic(&mut self, _: &WideClock, _: At, x: Location, _: AccessKind) {
         self.atomic.insert(x.index());
+    }
+
+    fn racy(&self) -> usize {
+        self.found
     }
 }
 

@@ -31,7 +31,7 @@
 use deadheat_model::{AccessKind, Construct, Findings, Location, Lock, Names, Strand};
 use deadheat_order::{Time, WideClock};
 
-use super::by_order::{Needs, by_order};
+use super::by_order::by_order;
 use super::fasttrack::FastTrack;
 use super::hb::Hb;
 use super::partial_order::PartialOrder;
@@ -49,8 +49,8 @@ pub const ENGINE: Engine = Engine {
     in_memory: false,
     judge: |survey, options| {
         let finder = |names: &Names| FastTrack::new(names.locations.len());
-        let told = (Lowering::Preserved, Needs::Shared);
-        let found = by_order::<Wcp, _>(survey, told, finder, options, options.kept())?;
+        let kept = options.kept();
+        let found = by_order::<Wcp, Wcp, _>(survey, Lowering::Preserved, finder, options, kept)?;
         Ok(Findings {
             without_promise: match &survey.exposed {
                 exposed if exposed.open => Some("this trace stops inside a critical section"),
@@ -146,6 +146,8 @@ impl Wcp {
 }
 
 impl PartialOrder for Wcp {
+    const BY_ACCESSES: bool = true;
+
     fn new(names: &Names) -> Wcp {
         let (strands, locks) = (names.strands.len(), names.lock_count());
         let released = LastRelease {

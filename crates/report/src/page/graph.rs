@@ -11,8 +11,7 @@ use crate::native_text::label;
 use crate::openmp;
 use crate::style::cut;
 
-/// A longer action is cut.
-const MAX_NAME: usize = 120;
+use super::{MAX_NAME, MAX_PLACE};
 
 /// Events, what orders them, and the two that nothing orders.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -49,7 +48,7 @@ impl Graph {
             graph.nodes.push(Node {
                 lane,
                 text: cut(&names.action(event.op()).to_string(), MAX_NAME),
-                place: names.site(event.site()).into_owned(),
+                place: cut(&names.site(event.site()), MAX_PLACE),
             });
         }
         let node = |event: EventNumber| around.events.binary_search(&event).ok();

@@ -10,7 +10,7 @@ pub use graph::Graph;
 pub use story::{Room, Story};
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
@@ -20,6 +20,10 @@ use crate::sources::{Sources, parts};
 const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+
+/// A longer action, or name of a lock, is cut; and a longer place.
+const MAX_NAME: usize = 120;
+const MAX_PLACE: usize = 300;
 
 /// How many lines before and after a place are shown.
 const AROUND: u32 = 7;
@@ -68,22 +72,42 @@ pub fn page(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
             .collect(),
         files,
     };
-    // In a script, only `</script` and `<!--` mean something.
-    let data = serde_json::to_string(&data)?.replace('<', "\\u003c");
-    let parts = [
-        ("STYLE", STYLE),
-        ("DATA", data.as_str()),
-        ("SCRIPT", SCRIPT),
-    ];
     let mut rest = FRAME;
-    for (name, part) in parts {
+    for name in ["STYLE", "DATA", "SCRIPT"] {
         let mark = format!("<!--{name}-->");
         let (before, after) = rest.split_once(&mark).unwrap_or((rest, ""));
         to.write_all(before.as_bytes())?;
-        to.write_all(part.as_bytes())?;
+        match name {
+            "STYLE" => to.write_all(STYLE.as_bytes())?,
+            "SCRIPT" => to.write_all(SCRIPT.as_bytes())?,
+            _ => {
+                let mut script = BufWriter::new(InScript(to));
+                serde_json::to_writer(&mut script, &data)?;
+                script.flush()?;
+            }
+        }
         rest = after;
     }
     to.write_all(rest.as_bytes())
+}
+
+/// JSON inside a script, where `</script` and `<!--` would mean something: `<` is only in its strings, and spelt out.
+struct InScript<'w>(&'w mut dyn Write);
+
+impl Write for InScript<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for (number, part) in bytes.split(|&byte| byte == b'<').enumerate() {
+            if number > 0 {
+                self.0.write_all(b"\\u003c")?;
+            }
+            self.0.write_all(part)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The lines around every place that a chapter shows, each once.

@@ -13,6 +13,8 @@ use crate::analyze::WitnessReport;
 use crate::check::short_name;
 use crate::style::cut;
 
+use super::{MAX_NAME, MAX_PLACE};
+
 /// The most events of one story.
 const MAX_EVENTS: usize = 100_000;
 
@@ -28,8 +30,8 @@ const MAX_BEFORE: usize = 1_000_000;
 /// The most strands of one story.
 const MAX_STRANDS: usize = 500;
 
-/// A longer action is cut.
-const MAX_NAME: usize = 120;
+/// How many bytes of names count as an event.
+const TEXT: usize = 64;
 
 /// Events one after the other.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -122,9 +124,10 @@ impl Story {
         story.before += from - 1;
         story.held = held_before(execution, story.before + 1).map(|held| {
             let names = &execution.names;
-            let held = held
-                .into_iter()
-                .map(|(strand, lock)| (story.thread(strand, names), names.lock(lock).into_owned()));
+            let held = held.into_iter().map(|(strand, lock)| {
+                let lock = cut(&names.lock(lock), MAX_NAME);
+                (story.thread(strand, names), lock)
+            });
             held.collect()
         });
         Some(story)
@@ -139,7 +142,6 @@ impl Story {
     ) -> Option<Story> {
         let left_out = numbers.len() - few_strands(execution, numbers);
         let numbers = &numbers[left_out..];
-        room.events = room.events.saturating_sub(numbers.len());
         let names = &execution.names;
         let (mut threads, mut strands) = (Table::default(), Vec::new());
         let mut actions = Table::default();
@@ -156,10 +158,14 @@ impl Story {
                 actions.number(event.to_parts(), || {
                     cut(&names.action(event.op()).to_string(), MAX_NAME)
                 }),
-                places.number(site, || names.site(site).into_owned()),
+                places.number(site, || cut(&names.site(site), MAX_PLACE)),
                 number,
             ));
         }
+        let texts = [&threads.texts, &actions.texts, &places.texts];
+        let bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+        let taken = events.len() + bytes / TEXT;
+        room.events = room.events.saturating_sub(taken);
         Some(Story {
             threads: threads.texts,
             strands,

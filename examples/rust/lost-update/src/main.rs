@@ -26,13 +26,13 @@ fn main() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                for _ in 0..1000 {
+                for _ in 0..1_000_000 {
                     DONE.add();
                 }
             });
         }
     });
-    println!("{} of 2000", DONE.get());
+    println!("{} of 2000000", DONE.get());
 }
 
 #[cfg(test)]
