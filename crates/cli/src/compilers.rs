@@ -46,9 +46,10 @@ Examples:
   cargo deadheat --html races.html run --release
   rustup toolchain install nightly --component rust-src";
 
-/// Calls cargo; gives its status.
-pub fn run_cargo(arguments: &Cargo) -> Result<Status, String> {
+/// Calls cargo; gives its status. Options that every command has are for `deadheat run`.
+pub fn run_cargo(arguments: &Cargo, mut words: Vec<OsString>) -> Result<Status, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let status = cargo(&own, &arguments.words).map_err(|error| error.to_string())?;
+    words.extend(arguments.words.iter().cloned());
+    let status = cargo(&own, &words).map_err(|error| error.to_string())?;
     Ok(Status::Program(status.code().map_or(1, |code| code as u8)))
 }

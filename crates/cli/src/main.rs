@@ -19,7 +19,7 @@ mod verify;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use status::Status;
 
 /// Finds races: can this program, on this input, go wrong under any schedule?
@@ -40,6 +40,17 @@ struct Arguments {
     /// Print only errors; use the exit status
     #[arg(long, short, global = true)]
     quiet: bool,
+}
+
+impl Arguments {
+    /// Options that every command has, as they were given.
+    fn general(&self) -> Vec<OsString> {
+        let flags = [("--ids", self.ids), ("--quiet", self.quiet)].into_iter();
+        let flags = flags.filter(|flag| flag.1).map(|flag| flag.0.into());
+        let colour = self.color.to_possible_value();
+        let colour = colour.map(|colour| format!("--color={}", colour.get_name()).into());
+        flags.chain(colour).collect()
+    }
 }
 
 #[derive(Subcommand)]
@@ -85,6 +96,7 @@ fn main() -> ExitCode {
         deadheat::report::show_identities();
     }
     let quiet = arguments.quiet;
+    let general = arguments.general();
     let result = match arguments.command {
         Command::Check(check) => check::run(&check, quiet),
         Command::Analyze(analyze) => analyze::run(&analyze, quiet),
@@ -94,7 +106,7 @@ fn main() -> ExitCode {
         Command::Stats(stats) => stats::run(&stats, quiet),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::man(&man),
-        Command::Cargo(cargo) => compilers::run_cargo(&cargo),
+        Command::Cargo(cargo) => compilers::run_cargo(&cargo, general),
         Command::Run(run) => run::run(&run, quiet),
         Command::Record(record) => record::run(&record, quiet),
         Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),

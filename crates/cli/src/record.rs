@@ -7,6 +7,7 @@ use deadheat::RecordOptions;
 
 use crate::output::{complain, warn_of};
 use crate::program::Program;
+use crate::search::watched;
 use crate::status::Status;
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and write what it does as a trace
@@ -41,7 +42,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         output: arguments.output.clone(),
         limit: Some(arguments.limit),
     };
-    let recording = deadheat::record(&options).map_err(|error| error.to_string())?;
+    let recording = watched(quiet, |watch| deadheat::record(&options, watch));
+    let recording = recording.map_err(|error| error.to_string())?;
     if recording.traces.is_empty() {
         arguments.program.warn_of_nothing("recorded");
     }

@@ -148,6 +148,12 @@ fn show(step: Step, bar: &ProgressBar, style: &Mutex<&'static str>) -> bool {
         "{spinner} visiting: {human_pos} of at most {human_len} orders, {msg} [{elapsed}]";
     let (template, done, all, message) = match step {
         Step::Reading(done) => (PART, (done * 1000.0) as u64, 1000, "reading".to_string()),
+        Step::Making(done) => (
+            PART,
+            (done * 1000.0) as u64,
+            1000,
+            "making the trace".to_string(),
+        ),
         Step::Judging(name, done, all) => (PART, done, all, name.to_string()),
         Step::Checking(name, done, all) => (WITNESSES, done, all, name.to_string()),
         Step::Exploring(states, most, depth) => {

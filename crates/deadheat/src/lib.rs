@@ -103,6 +103,8 @@ pub trait Verdict {
 pub enum Step<'s> {
     /// A trace is being read; so much is done, from 0 to 1.
     Reading(f64),
+    /// A trace is being made of what was recorded; so much is done, from 0 to 1.
+    Making(f64),
     /// An engine is at work: done and all.
     Judging(&'static str, u64, u64),
     /// Witnesses of an engine are being checked: done and all.

@@ -125,11 +125,12 @@ pub fn predict(
     let nothing = Suppressions::default();
     let suppressions = filter.suppressions.as_ref().unwrap_or(&nothing);
     let room = tempfile::Builder::new().prefix("deadheat-").tempdir()?;
-    let recording = record(&RecordOptions {
+    let recorded = RecordOptions {
         program: options.program.clone(),
         output: room.path().join("run.dht"),
         limit: Some(limit),
-    })?;
+    };
+    let recording = record(&recorded, watch)?;
     let stop = stop();
     let mut prediction = Prediction {
         recording,

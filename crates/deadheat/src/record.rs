@@ -9,6 +9,7 @@ use deadheat_native::{
 use thiserror::Error;
 
 use crate::mistaken::advice;
+use crate::{Step, Watch};
 
 /// What is to be recorded, and where to.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +52,7 @@ impl Recording {
 }
 
 /// Runs a program built by `deadheat cc` or `deadheat c++`, and writes what it does as a trace.
-pub fn record(options: &RecordOptions) -> Result<Recording, RecordError> {
+pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, RecordError> {
     let mut environment = vec![("DEADHEAT_MODE".into(), "record".into())];
     if let Some(limit) = options.limit {
         environment.push(("DEADHEAT_TAPE_LIMIT".into(), limit.to_string().into()));
@@ -81,7 +82,7 @@ pub fn record(options: &RecordOptions) -> Result<Recording, RecordError> {
             true => options.output.clone(),
             false => with_number(&options.output, process.pid),
         };
-        let recorded = write_trace(&tape, process, &path)?;
+        let recorded = write_trace(&tape, process, &path, |done| watch(Step::Making(done)))?;
         // The tape is no longer needed, and the next trace may need the room.
         let _ = std::fs::remove_file(&tape);
         if first || recorded.threads > 1 {

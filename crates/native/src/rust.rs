@@ -37,6 +37,16 @@ pub enum RustError {
     /// The runtime cannot be unpacked.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+    /// The program would be for another machine.
+    #[error(
+        "`--target {target}`: programs are checked on the machine that builds them, which is `{host}`"
+    )]
+    Target {
+        /// What was asked for.
+        target: String,
+        /// What can be had.
+        host: String,
+    },
     /// The command's other name cannot be made.
     #[error("`{}` cannot be made: {error}", path.display())]
     Link {
@@ -67,12 +77,22 @@ pub fn cargo(own: &Path, words: &[OsString]) -> Result<ExitStatus, RustError> {
     let place = places.position(|word| SUBCOMMANDS.iter().any(|known| word == known));
     let (options, arguments) = words.split_at(place.ok_or(RustError::NoSubcommand)?);
     let toolchain = Toolchain::find()?;
+    let own_target = target(arguments);
+    if let Some(target) = own_target.as_ref().filter(|own| **own != toolchain.host) {
+        return Err(RustError::Target {
+            target: target.clone(),
+            host: toolchain.host,
+        });
+    }
     let linker = linker(own)?;
     let mut command = Command::new("cargo");
     command.args(toolchain.name.iter().map(|name| format!("+{name}")));
     let (subcommand, rest) = arguments.split_at(1.min(arguments.len()));
     command.args(subcommand).arg("-Zbuild-std");
-    command.args(["--target", &toolchain.host]).args(rest);
+    if own_target.is_none() {
+        command.args(["--target", &toolchain.host]);
+    }
+    command.args(rest);
     let flags = flags(given_flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"), &linker);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     let flags = self::flags(
@@ -82,6 +102,21 @@ pub fn cargo(own: &Path, words: &[OsString]) -> Result<ExitStatus, RustError> {
     command.env("CARGO_ENCODED_RUSTDOCFLAGS", flags);
     command.env(runner_variable(&toolchain.host), runner(own, options));
     command.status().map_err(RustError::Start)
+}
+
+/// The target that the user has named, if any.
+fn target(arguments: &[OsString]) -> Option<String> {
+    let words = arguments.iter().map(|word| word.to_string_lossy());
+    let mut words = words.take_while(|word| word != "--");
+    while let Some(word) = words.next() {
+        if word == "--target" {
+            return words.next().map(String::from);
+        }
+        if let Some(target) = word.strip_prefix("--target=") {
+            return Some(target.to_string());
+        }
+    }
+    None
 }
 
 impl Toolchain {
@@ -189,6 +224,14 @@ mod tests {
         let host = nightly_host(nightly).unwrap();
         assert_eq!(host, "x86_64-unknown-linux-gnu");
         assert!(nightly_host(&nightly.replace("-nightly", "")).is_none());
+    }
+
+    #[test]
+    fn a_target_of_the_users_is_found() {
+        let of = |words: &[&str]| target(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(of(&["run", "--target", "x"]).as_deref(), Some("x"));
+        assert_eq!(of(&["run", "--target=y", "--", "z"]).as_deref(), Some("y"));
+        assert_eq!(of(&["run", "--", "--target", "x"]), None);
     }
 
     #[test]

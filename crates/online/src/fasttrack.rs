@@ -99,12 +99,11 @@ impl Record {
         self.what & LAST != 0
     }
 
-    /// A hash of records, one after the other.
+    /// A hash of records, one after the other. Only its highest bits depend on all that they say.
     #[inline]
     pub fn hash(before: u64, record: &Record) -> u64 {
         let mixed = before.rotate_left(5) ^ record.what ^ record.origin.rotate_left(29);
-        let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        mixed ^ mixed >> 32
+        mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
     /// Whether another record, of the same thread and time, tells all that this one would.

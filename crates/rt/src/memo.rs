@@ -81,7 +81,8 @@ const FIRST: [usize; 5] = [0, 512, 768, 1280, 1792];
 const USUAL: usize = 2 * FIRST[4];
 const ODD: usize = 256;
 const CHANGES: usize = 512;
-const MADE: usize = 512;
+const MADE_BITS: u32 = 9;
+const MADE: usize = 1 << MADE_BITS;
 /// How many changes have the same place.
 const WAYS: usize = 4;
 
@@ -106,6 +107,8 @@ pub struct Memo {
     made: [u64; MADE],
     /// Which of the changes of a place was replaced last.
     turn: usize,
+    /// The time at which a change was noted last: at others there is nothing to look for.
+    changed: u64,
 }
 
 #[inline(always)]
@@ -121,6 +124,11 @@ fn usual_place((log, offset): (u32, usize), code: Code, history: u32) -> usize {
 
 fn odd_place(history: u32, code: Code) -> usize {
     history.wrapping_add(code.0.wrapping_mul(37)) as usize % ODD
+}
+
+#[inline(always)]
+fn made_place(hash: u64) -> usize {
+    (hash >> (64 - MADE_BITS)) as usize
 }
 
 #[inline(always)]
@@ -176,6 +184,9 @@ impl Memo {
         site: u64,
         chain: u32,
     ) -> Option<u32> {
+        if self.changed != present {
+            return None;
+        }
         let key = code.key(present, history);
         let first = change_places(history, code, site);
         let found = self.changes[first..first + WAYS].iter().find(|change| {
@@ -200,6 +211,7 @@ impl Memo {
         chain: u32,
         next: u32,
     ) {
+        self.changed = present;
         self.turn = (self.turn + 1) % WAYS;
         let place = change_places(history, code, site) + self.turn;
         let change = &mut self.changes[place];
@@ -216,13 +228,13 @@ impl Memo {
     /// A history that was made at the present time of records with this hash.
     #[inline]
     pub fn made(&self, present: u64, hash: u64) -> Option<u32> {
-        let entry = self.made[hash as usize % MADE];
+        let entry = self.made[made_place(hash)];
         (entry >> 32 == present >> 32).then_some(entry as u32)
     }
 
     /// A history was made.
     pub fn note_made(&mut self, present: u64, hash: u64, history: u32) {
-        self.made[hash as usize % MADE] = present | u64::from(history);
+        self.made[made_place(hash)] = present | u64::from(history);
     }
 
     /// Forgets everything.
@@ -277,6 +289,7 @@ mod tests {
             changes: [Change::default(); CHANGES],
             made: [0; MADE],
             turn: 0,
+            changed: 0,
         };
         Box::new(memo)
     }

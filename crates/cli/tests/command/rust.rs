@@ -1,7 +1,7 @@
 //! `deadheat cargo`: Rust programs and their tests. Building the standard library takes a minute, so that is for `make rust`
 //! (DEADHEAT_RUST=1); it needs `rustup toolchain install nightly --component rust-src`.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -36,6 +36,56 @@ fn what_is_missing_is_said() {
     );
     let output = deadheat_cargo(&["--html", "x.html"]).output().unwrap();
     assert!(stderr(&output).contains("cargo deadheat run"), "{output:?}");
+}
+
+/// What cargo is called with, told by a script in its place: its words, and by what it is to run programs.
+fn asked_of_cargo(words: &[&str]) -> Output {
+    let tools = tempfile::tempdir().unwrap();
+    let root = tools.path().to_str().unwrap();
+    let sources = tools.path().join("lib/rustlib/src/rust/library");
+    std::fs::create_dir_all(&sources).unwrap();
+    std::fs::write(sources.join("Cargo.lock"), "").unwrap();
+    let rustc = format!(
+        "test $1 = --print && echo {root} || printf 'release: 1.99.0-nightly\\nhost: a-b\\n'"
+    );
+    for (name, text) in [
+        ("cargo", "echo $*; echo $CARGO_TARGET_A_B_RUNNER"),
+        ("rustc", &rustc),
+    ] {
+        let path = tools.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, all).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let mut command = deadheat_cargo(words);
+    command
+        .env("PATH", format!("{root}:{path}"))
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn options_of_every_command_reach_the_run_and_a_target_is_named_once() {
+    let words = [
+        "-q",
+        "--color",
+        "never",
+        "--ids",
+        "run",
+        "--target=a-b",
+        "--release",
+    ];
+    let output = asked_of_cargo(&words);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (asked, runner) = said.trim().split_once('\n').unwrap();
+    assert_eq!(asked, "run -Zbuild-std --target=a-b --release");
+    for option in [" --quiet", " --color=never", " --ids"] {
+        assert!(runner.contains(option), "{runner}");
+    }
+    let output = asked_of_cargo(&["run", "--target", "c-d"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).contains("`a-b`"), "{output:?}");
 }
 
 #[test]

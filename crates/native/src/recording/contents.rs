@@ -17,6 +17,8 @@ pub struct Contents {
     pub has_tasks: bool,
     /// Where somebody acquires what others release.
     pub acquired: FxHashSet<u64>,
+    /// How many accesses and other steps there are.
+    pub steps: u64,
 }
 
 impl Contents {
@@ -26,9 +28,15 @@ impl Contents {
             contents.thread(thread);
             for record in tape.records(thread) {
                 match record {
-                    Record::Access { address, code } => contents.grain.note(address, code.size),
+                    Record::Access { address, code } => {
+                        contents.steps += 1;
+                        contents.grain.note(address, code.size);
+                    }
                     Record::Name(name) => contents.name(thread, &name),
-                    Record::Stamped(stamped) => contents.stamped(&stamped),
+                    Record::Stamped(stamped) => {
+                        contents.steps += 1;
+                        contents.stamped(&stamped);
+                    }
                     _ => {}
                 }
             }

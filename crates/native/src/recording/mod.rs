@@ -81,11 +81,15 @@ pub fn tape_of(findings: &Path) -> PathBuf {
     path.into()
 }
 
-/// Writes what a process has recorded as a trace.
+/// How many steps are written before somebody is told.
+const PART: u64 = 1 << 16;
+
+/// Writes what a process has recorded as a trace. `progress` is told how much is done, from 0 to 1.
 pub fn write_trace(
     tape: &Path,
     process: &Process,
     trace: &Path,
+    mut progress: impl FnMut(f64),
 ) -> Result<Recorded, RecordingError> {
     let tape = Tape::open(tape).map_err(|error| RecordingError::Tape {
         path: tape.into(),
@@ -123,8 +127,13 @@ pub fn write_trace(
         touched: Vec::new(),
     };
     let mut order = Order::new(&tape);
+    let mut done = 0;
     while let Some((thread, step, calls)) = order.step() {
         scribe.step(thread, step, calls)?;
+        done += 1;
+        if done % PART == 0 {
+            progress(done as f64 / contents.steps.max(done) as f64);
+        }
     }
     let recorded = Recorded {
         events: scribe.count,
@@ -517,7 +526,7 @@ mod tests {
             directory.path().join("t.dht"),
         );
         std::fs::write(&tape, bytes).unwrap();
-        write_trace(&tape, &Process::default(), &trace)?;
+        write_trace(&tape, &Process::default(), &trace, |_| ())?;
         let execution = deadheat_trace::open(&trace)?.read_all()?;
         Ok(execution.to_string())
     }
