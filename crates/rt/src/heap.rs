@@ -17,16 +17,27 @@ const SPACE: usize = 1 << ADDRESS_BITS;
 #[derive(Debug)]
 pub struct Blocks {
     starts: usize,
-    /// Blocks that were freed lately, for reports, in a ring: where and what.
-    freed: [Freed; LATELY],
-    next_freed: AtomicUsize,
+    /// Blocks that were freed lately, for reports. Threads that free at the same time write to different rings.
+    freed: [Ring; RINGS],
+    /// How often a ring was filled: tells which of two blocks was freed later, mostly.
+    rounds: AtomicU64,
 }
 
-/// How many freed blocks are remembered.
-const LATELY: usize = 1024;
+/// How many rings there are, and how many blocks each remembers.
+const RINGS: usize = 16;
+const LATELY: usize = 256;
 
+#[derive(Debug)]
+#[repr(align(128))]
+struct Ring {
+    freed: [Freed; LATELY],
+    next: AtomicUsize,
+}
+
+/// A block that was freed: in which round, where and what.
 #[derive(Debug, Default)]
 struct Freed {
+    round: AtomicU64,
     block: AtomicUsize,
     size: AtomicU64,
     who: AtomicU64,
@@ -82,8 +93,11 @@ impl Blocks {
     pub fn new() -> Option<Blocks> {
         Some(Blocks {
             starts: os::reserve(SPACE / GRAIN / 8)?,
-            freed: std::array::from_fn(|_| Freed::default()),
-            next_freed: AtomicUsize::new(0),
+            freed: std::array::from_fn(|_| Ring {
+                freed: std::array::from_fn(|_| Freed::default()),
+                next: AtomicUsize::new(0),
+            }),
+            rounds: AtomicU64::new(0),
         })
     }
 
@@ -115,14 +129,19 @@ impl Blocks {
         is.then(|| unsafe { *((block - GRAIN) as *const Header) })
     }
 
-    /// A block is about to end: it is remembered for a while. Threads that end blocks at the same time may overwrite
-    /// what the other has noted.
+    /// A block is about to be ended by a thread: it is remembered for a while. Threads with the same ring may overwrite what
+    /// the other has noted.
     #[inline]
-    pub fn note_freed(&self, block: usize, header: Header) {
-        let next = self.next_freed.load(Ordering::Relaxed);
-        self.next_freed
-            .store(next.wrapping_add(1), Ordering::Relaxed);
-        let freed = &self.freed[next % LATELY];
+    pub fn note_freed(&self, block: usize, header: Header, thread: u32) {
+        let ring = &self.freed[thread as usize % RINGS];
+        let next = ring.next.load(Ordering::Relaxed);
+        ring.next.store(next.wrapping_add(1), Ordering::Relaxed);
+        let freed = &ring.freed[next % LATELY];
+        let round = match next % LATELY {
+            0 => self.rounds.fetch_add(1, Ordering::Relaxed) + 1,
+            _ => self.rounds.load(Ordering::Relaxed),
+        };
+        freed.round.store(round, Ordering::Relaxed);
         freed.block.store(block, Ordering::Relaxed);
         freed.size.store(header.size, Ordering::Relaxed);
         freed.who.store(
@@ -133,9 +152,8 @@ impl Blocks {
 
     /// The block around an address that was freed lately.
     pub fn freed_around(&self, address: usize) -> Option<(usize, Header)> {
-        let last = self.next_freed.load(Ordering::Relaxed);
-        let latest_first = (1..=LATELY).map(|ago| &self.freed[last.wrapping_sub(ago) % LATELY]);
-        let blocks = latest_first.map(|freed| {
+        let blocks = self.freed.iter().flat_map(|ring| &ring.freed).map(|freed| {
+            let round = freed.round.load(Ordering::Relaxed);
             let who = freed.who.load(Ordering::Relaxed);
             let size = freed.size.load(Ordering::Relaxed);
             let header = Header {
@@ -143,11 +161,13 @@ impl Blocks {
                 chain: who as u32,
                 owner: (who >> 32) as u32,
             };
-            (freed.block.load(Ordering::Relaxed), header)
+            (round, freed.block.load(Ordering::Relaxed), header)
         });
-        blocks
-            .filter(|(block, _)| *block != 0)
-            .find(|(block, header)| (*block..block + header.size().max(1)).contains(&address))
+        let around = blocks.filter(|(_, block, header)| {
+            *block != 0 && (*block..block + header.size().max(1)).contains(&address)
+        });
+        let latest = around.max_by_key(|(round, ..)| *round);
+        latest.map(|(_, block, header)| (block, header))
     }
 
     /// A block ends. None: it was none, or somebody else has ended it.

@@ -93,13 +93,14 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
         return None;
     }
     let header = world().blocks.header(block)?;
-    world().blocks.note_freed(block, header);
     if recording::on() {
         // What code that is not checked does with its own blocks is its own business.
         if is_checked(pc) {
             recording::memory(Record::Freed, block, header.size(), pc);
         }
     } else if let Some(entered) = enter() {
+        let blocks = &world().blocks;
+        blocks.note_freed(block, header, entered.thread().id);
         let size = header.size();
         let unwatched = world().off() || entered.thread().ignore[1] > 0;
         if !unwatched && is_checked(pc) {
