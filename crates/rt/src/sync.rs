@@ -41,15 +41,16 @@ pub struct Channels {
 /// How many threads each barrier is for, and how many have arrived there so far.
 type Barriers = FxHashMap<usize, (u64, u64)>;
 
-/// A channel, and whom it belongs to.
+/// A channel, and whom it belongs to. What every use of it touches lies in one line of the processor's cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Place {
     lock: Spin,
     next: AtomicU32,
     address: AtomicUsize,
+    channel: UnsafeCell<Channel>,
     /// The number of the set that only has this lock, held to write. 0: not known yet.
     lockset: AtomicU32,
-    channel: UnsafeCell<Channel>,
     /// What it carries between strands of OpenMP.
     signals: UnsafeCell<Signals>,
 }
