@@ -24,7 +24,7 @@ pub struct Blocks {
 }
 
 /// How many rings there are, and how many blocks each remembers.
-const RINGS: usize = 16;
+const RINGS: usize = 4;
 const LATELY: usize = 256;
 
 #[derive(Debug)]

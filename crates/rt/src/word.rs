@@ -168,7 +168,8 @@ pub fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
     .0
 }
 
-/// Finds the histories that are in use, so that the others' room can be used again, for one of this length first. If they fill it, all are given up:
+/// Finds the histories that are in use, so that the others' room can be used again, for one of this length first. If
+/// they fill it, all are given up:
 /// rather miss races than end the program.
 #[cold]
 fn collect(entered: &Entered, length: usize) {

@@ -15,7 +15,8 @@
 //! last write, if that comes after all other writes, and knows who has written: a read looks at nothing else.
 //!
 //! Cost: an access is compared with each strand's last time, or in rows of very many strands with the last access alone if
-//! that is enough, and a read with the last write alone, or with each strand that has written; then with [`LONG`] accesses, at most, and one list for each place of every strand that it races with.
+//! that is enough, and a read with the last write alone, or with each strand that has written; then with [`LONG`] accesses, at
+//! most, and one list for each place of every strand that it races with.
 //! Memory: 32 bytes an access that can still race; accesses of one place in one time count as one, unless all are asked
 //! for.
 
