@@ -6,9 +6,9 @@
 //!
 //! | step | clang | gcc |
 //! |---|---|---|
-//! | compile | `-fsanitize=thread -fno-sanitize-link-runtime` and reads that a write follows | `-fsanitize=thread`, no warning about fences |
+//! | compile | `-fsanitize=thread -fno-sanitize-link-runtime`, reads that a write follows, vectors of 16 bytes | `-fsanitize=thread`, no warning about fences, calls of `strcpy` and its like as they are written |
 //! | compile and link in one | the same | `-wrapper`: only the compiler proper sees the option |
-//! | | no `_FORTIFY_SOURCE`, a header before those of GNU's C++ library | the same |
+//! | | no `_FORTIFY_SOURCE`, headers before those of the C library and of GNU's C++ library | the same |
 //! | link an executable | our archive, its exported symbols, calls of the C++ library that it wants to see | the same |
 //! | link a shared object | nothing: the hooks come from the executable | the same |
 
@@ -182,7 +182,7 @@ fn with_checking(
     };
     all.extend(arguments.iter().filter(stays).cloned());
     if asked.compiles {
-        all.extend(compile_options(compiler.family, &asked, own));
+        all.extend(compile_options(compiler, &asked, own));
         let headers = Runtime::unpack()?.headers;
         all.extend([
             "-U_FORTIFY_SOURCE".into(),
@@ -204,14 +204,38 @@ fn with_checking(
     Ok(all)
 }
 
-fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsString> {
+/// What gcc would do itself instead of calling the C library, after it has instrumented, and tell nobody. Our `string.h`
+/// sees to `memcpy` and those that often are about a number, which gcc does tell of.
+const CALLS_THAT_GCC_REPLACES: [&str; 8] = [
+    "-fno-builtin-strcpy",
+    "-fno-builtin-stpcpy",
+    "-fno-builtin-strncpy",
+    "-fno-builtin-strcat",
+    "-fno-builtin-strncat",
+    "-fno-builtin-mempcpy",
+    "-fno-builtin-bcmp",
+    "-fno-builtin-bzero",
+];
+
+fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<OsString> {
+    let family = compiler.family;
     let mut options: Vec<OsString> = Vec::new();
     match (family, asked.links) {
         (Family::Clang, _) => {
             options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
             // A read says which write it saw, which a recording must have, also when a write follows.
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
+            // clang tells of no access wider than 16 bytes: loops must not become vectors of more.
+            options.push("-mprefer-vector-width=128".into());
             if asked.openmp {
+                // `simdlen` asks for wider ones whatever is preferred. A loop that is instrumented first becomes no
+                // vector at all, about which clang would warn.
+                if compiler.instruments_before_vectorising() {
+                    options.extend(
+                        ["-mllvm", "-sanitizer-early-opt-ep", "-Wno-pass-failed"]
+                            .map(OsString::from),
+                    );
+                }
                 // Accesses that are moved out of loops or merged with others lose their lines. Loops are what
                 // OpenMP is about; elsewhere the price, a fifth of the time, would be too high.
                 for option in [
@@ -235,6 +259,7 @@ fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsStri
     if family == Family::Gcc {
         // gcc warns that ThreadSanitizer does not know fences; our runtime does.
         options.push("-Wno-tsan".into());
+        options.extend(CALLS_THAT_GCC_REPLACES.map(OsString::from));
         if asked.optimises_when_linking {
             // gcc would instrument when it links, where its own library is expected.
             options.push("-fno-lto".into());
@@ -290,7 +315,11 @@ mod tests {
     fn compiling_gets_hooks_and_lines_but_no_library() {
         assert_eq!(
             line(Family::Gcc, "-O2 -c a.c").unwrap(),
-            format!("-O2 -c a.c -fsanitize=thread -Wno-tsan -g {}", headers())
+            format!(
+                "-O2 -c a.c -fsanitize=thread -Wno-tsan {} -g {}",
+                CALLS_THAT_GCC_REPLACES.join(" "),
+                headers()
+            )
         );
         let fortified = line(Family::Gcc, "-Wp,-D_FORTIFY_SOURCE=2 -c a.c").unwrap();
         assert!(fortified.starts_with("-c a.c") && fortified.contains("-U_FORTIFY_SOURCE"));
@@ -300,6 +329,21 @@ mod tests {
             !clang.contains("libdeadheat_rt") && !clang.contains(" -g "),
             "{clang}"
         );
+        assert!(clang.contains("-mprefer-vector-width=128"), "{clang}");
+    }
+
+    #[test]
+    fn loops_of_openmp_are_instrumented_before_they_become_vectors() {
+        let line = |path: &str, line: &str| {
+            let (path, family) = (path.into(), Family::Clang);
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let all = with_checking(&Compiler { path, family }, &arguments, "/deadheat".as_ref());
+            all.unwrap().contains(&"-sanitizer-early-opt-ep".into())
+        };
+        assert!(line("/usr/bin/clang-19", "-fopenmp -c a.c"));
+        assert!(!line("/usr/bin/clang-19", "-c a.c"));
+        assert!(!line("/usr/bin/clang-16", "-fopenmp -c a.c"));
+        assert!(!line("/not/there/clang", "-fopenmp -c a.c"));
     }
 
     #[test]

@@ -16,7 +16,11 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use thiserror::Error;
 
 static ARCHIVE: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
-static STRING_HEADER: &str = include_str!("basic_string.tcc");
+/// Headers that come before those of the C library and the C++ library, by name.
+static HEADERS: [(&str, &str); 2] = [
+    ("string.h", include_str!("string.h")),
+    ("bits/basic_string.tcc", include_str!("basic_string.tcc")),
+];
 
 /// The runtime on disk.
 #[derive(Clone, Debug)]
@@ -27,7 +31,7 @@ pub struct Runtime {
     pub exports: PathBuf,
     /// Options for the linker, one a line: calls of these functions of the C++ library are led through the runtime.
     pub wraps: PathBuf,
-    /// A directory of headers that come before those of the C++ library.
+    /// A directory of headers that come before those of the C library and the C++ library.
     pub headers: PathBuf,
 }
 
@@ -51,7 +55,9 @@ impl Runtime {
     fn unpack_into(cache: &Path) -> Result<Runtime, RuntimeError> {
         let mut hasher = SipHasher13::new();
         hasher.write(ARCHIVE);
-        hasher.write(STRING_HEADER.as_bytes());
+        for (_, header) in HEADERS {
+            hasher.write(header.as_bytes());
+        }
         let directory = cache.join(format!("runtime-{:032x}", hasher.finish128().as_u128()));
         let runtime = Runtime {
             archive: directory.join("libdeadheat_rt.a"),
@@ -71,11 +77,13 @@ impl Runtime {
             .prefix("unfinished-")
             .tempdir_in(cache)
             .map_err(failure)?;
-        let write = |name, content: &[u8]| {
+        let write = |name: &str, content: &[u8]| {
             fs::write(unfinished.path().join(name), content).map_err(failure)
         };
         fs::create_dir_all(unfinished.path().join("include/bits")).map_err(failure)?;
-        write("include/bits/basic_string.tcc", STRING_HEADER.as_bytes())?;
+        for (name, header) in HEADERS {
+            write(&format!("include/{name}"), header.as_bytes())?;
+        }
         write("libdeadheat_rt.a", ARCHIVE)?;
         let (exports, wraps) = lists();
         write("exports.list", exports.as_bytes())?;

@@ -91,6 +91,16 @@ impl Compiler {
         Ok(Compiler { path, family })
     }
 
+    /// Whether this clang has `-sanitizer-early-opt-ep`: those from 17 have.
+    pub fn instruments_before_vectorising(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let by_name = name
+            .rsplit_once('-')
+            .and_then(|(_, number)| number.parse().ok());
+        let version = by_name.or_else(|| clang_version(&self.path));
+        version.is_some_and(|version| version >= 17)
+    }
+
     fn best(language: Language) -> Option<Compiler> {
         let clang = match language {
             Language::C => "clang",
