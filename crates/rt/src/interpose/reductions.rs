@@ -79,6 +79,10 @@ reduction!(reduce_nowait: __kmpc_reduce_nowait, end_reduce_nowait: __kmpc_end_re
 /// The sizes of what tasks reduce, by its address, and whether they share it: where there is one thread only.
 static REDUCED: Shared<Option<FxHashMap<usize, (usize, bool)>>> = Shared::empty();
 
+/// The sizes of what threads were given of their own, by its address: a task inside of one that takes part names what
+/// that one was given.
+static COPIES: Shared<Option<FxHashMap<usize, usize>>> = Shared::empty();
+
 /// Notes what tasks will reduce: a list of so many words each, in which the size is at a place.
 unsafe fn note_reduced(list: *const usize, count: c_int, words: usize, size_at: usize) {
     let Some(_entered) = enter() else { return };
@@ -140,10 +144,16 @@ unsafe extern "C" fn reduction_data(
         )
     });
     if let Some(_entered) = enter() {
-        let size = REDUCED.with(|reduced| {
+        let original = REDUCED.with(|reduced| {
             let (size, shared) = reduced.as_mut()?.get_mut(&(item as usize))?;
             *shared |= own == item;
             Some(*size)
+        });
+        let size = COPIES.with(|copies| {
+            let copies = copies.get_or_insert_default();
+            let size = original.or_else(|| copies.get(&(item as usize)).copied())?;
+            copies.insert(own as usize, size);
+            Some(size)
         });
         if let Some(size) = size {
             leave_unchecked(own as usize, size);
