@@ -7,9 +7,12 @@
 
 use super::memory::{reads, writes};
 use super::strings::reads_text;
+use crate::openmp::strand::Shared;
+use crate::sync;
+use crate::thread::enter;
 
-/// Defines what is called before a function of the C++ library: a Rust function that gets its first four words and
-/// the caller's address.
+/// Defines what is called before a function of the C++ library: a Rust function that gets its first four words,
+/// the caller's address, and where these words are kept: what it leaves there is what the function gets.
 macro_rules! before {
     ($($target:path: $($name:literal)*;)*) => {
         $($(
@@ -17,7 +20,7 @@ macro_rules! before {
                 concat!(".pushsection .text.deadheat,\"ax\",@progbits\n.weak __real_", $name, "\n.globl __wrap_", $name,
                     "\n.hidden __wrap_", $name, "\n.type __wrap_", $name, ",@function\n.p2align 4\n__wrap_", $name, ":"),
                 "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "sub rsp, 24",
-                "movups [rsp], xmm0", "mov r8, [rsp + 72]", "call {target}", "movups xmm0, [rsp]", "add rsp, 24",
+                "movups [rsp], xmm0", "mov r8, [rsp + 72]", "lea r9, [rsp + 24]", "call {target}", "movups xmm0, [rsp]", "add rsp, 24",
                 "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
                 concat!("jmp qword ptr [rip + __real_", $name, "@GOTPCREL]"),
                 concat!(".size __wrap_", $name, ", . - __wrap_", $name, "\n.popsection"),
@@ -26,6 +29,8 @@ macro_rules! before {
         )*)*
     };
 }
+
+pub(super) use before;
 
 /// A node of a tree: its colour, its parent, and its children. The one before the root has the first and the last
 /// node as children.
@@ -102,12 +107,39 @@ before! {
     reverses: "_ZNSt8__detail15_List_node_base10_M_reverseEv";
 }
 
-extern "C" fn throws(_: usize, _: usize, _: usize, _: usize, _: usize) {
-    super::threads::throws();
+/// The futures that become ready when a thread ends: the thread, and where a future says that it is.
+static READY_AT_END: Shared<Option<Vec<(u32, usize)>>> = Shared::empty();
+
+/// A promise of this thread's is to be kept at its end. What says so points to what the promise and its future share.
+extern "C" fn ready_at_end(what: usize, _: usize, _: usize, _: usize, _: usize) {
+    const SHARED: usize = 16;
+    const STATUS: usize = 16;
+    if let Some(entered) = enter() {
+        // SAFETY: the library follows the same pointer.
+        let status = unsafe { *((what + SHARED) as *const usize) } + STATUS;
+        let id = entered.thread().id;
+        READY_AT_END.with(|ready| ready.get_or_insert_default().push((id, status)));
+    }
+}
+
+/// The running thread ends; its thread-local variables have.
+pub fn thread_ends() {
+    let Some(entered) = enter() else { return };
+    let id = entered.thread().id;
+    drop(entered);
+    let own = READY_AT_END.with(|ready| {
+        let own = |ready: &mut (u32, usize)| ready.0 == id;
+        ready
+            .as_mut()
+            .map(|ready| ready.extract_if(.., own).collect::<Vec<_>>())
+    });
+    for (_, status) in own.into_iter().flatten() {
+        sync::release_more(status, 0);
+    }
 }
 
 before! {
-    throws: "__cxa_throw" "__cxa_rethrow";
+    ready_at_end: "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv";
 }
 
 std::arch::global_asm!(

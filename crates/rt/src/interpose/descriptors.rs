@@ -1,18 +1,20 @@
 //! File descriptors: what goes through a pipe or a socket orders whoever wrote it and whoever reads it.
 //!
-//! `poll`, `select` and `epoll` tell of what has come, and order as reading it does.
+//! `poll`, `select` and `epoll` tell of what has come, and order as reading it does. Through a descriptor of signals comes what
+//! their senders did. [`vectors`](super::vectors) has what is read and written in pieces.
 //!
 //! Each pipe, socket pair or event counter has a channel for both its ends; all sockets that are connected in
 //! other ways share one, and all files another. Standard input, output and error order nothing.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_long};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
 use super::calls::{calls, went_well};
 use super::memory::{forget, reads, writes};
+use super::processes::{has_locked_file, has_signal, unlocks_file};
 use super::real::real;
 use crate::hooks::export;
 use crate::os::Spin;
@@ -24,6 +26,15 @@ const MANY: usize = 1 << 16;
 #[unsafe(export_name = "file descriptor")]
 static CHANNELS: [AtomicU32; MANY] = [const { AtomicU32::new(0) }; MANY];
 static NEXT: AtomicU32 = AtomicU32::new(2);
+/// The channel of all files, for what is not one: whoever uses it as a stream sends and receives, too.
+const LIKE_A_PIPE: u32 = MANY as u32;
+/// The signals that come through a descriptor, as the kernel has them.
+static SIGNALS: [AtomicU64; MANY] = [const { AtomicU64::new(0) }; MANY];
+
+/// What a table has for a descriptor.
+fn of<T>(table: &'static [T], file: c_int) -> Option<&'static T> {
+    table.get(usize::try_from(file).ok()?)
+}
 
 fn channel(file: c_int) -> Option<usize> {
     let file = usize::try_from(file)
@@ -42,8 +53,7 @@ pub fn uses(file: c_int, pc: usize) {
 }
 
 fn entry(file: c_int) -> Option<&'static AtomicU32> {
-    let file = usize::try_from(file).ok().filter(|file| *file >= 3)?;
-    CHANNELS.get(file)
+    of(&CHANNELS, file).filter(|_| file >= 3)
 }
 
 /// A descriptor is about to be closed: nobody may use it meanwhile. Who gets its number next knows nothing of that.
@@ -58,12 +68,14 @@ pub fn closes(file: c_int, pc: usize) {
 }
 
 fn set(file: c_int, number: u32) {
-    if let Some(entry) = usize::try_from(file)
-        .ok()
-        .and_then(|file| CHANNELS.get(file))
-    {
+    if let (Some(entry), Some(signals)) = (of(&CHANNELS, file), of(&SIGNALS, file)) {
         entry.store(number, Ordering::Relaxed);
+        signals.store(0, Ordering::Relaxed);
     }
+}
+
+fn number(file: c_int) -> u32 {
+    of(&CHANNELS, file).map_or(0, |entry| entry.load(Ordering::Relaxed))
 }
 
 /// What the thread has done happens before what follows a read of what is written now.
@@ -73,18 +85,41 @@ pub fn sends(file: c_int) {
     }
 }
 
-fn receives(file: c_int) {
+/// Something has come through a descriptor: whoever sent it comes before.
+pub fn receives(file: c_int) {
     if let Some(channel) = channel(file) {
         sync::acquire(channel, 0);
     }
+    let signals = of(&SIGNALS, file).map_or(0, |signals| signals.load(Ordering::Relaxed));
+    (1..=64)
+        .filter(|signal| signals >> (signal - 1) & 1 != 0)
+        .for_each(|signal| has_signal(signal, 0));
 }
 
 /// The descriptor of a stream, if it has a channel of its own: the order of all files is not that of their streams.
 fn own_channel(stream: usize) -> Option<c_int> {
     // SAFETY: a stream that the program uses.
     let file = unsafe { real!(fileno: fn(usize) -> c_int)(stream) };
-    let entry = CHANNELS.get(usize::try_from(file).ok()?)?;
-    (entry.load(Ordering::Relaxed) != 0).then_some(file)
+    (number(file) != 0).then_some(file)
+}
+
+/// A stream has been opened, if it has. A pipe with a name is not known as one yet.
+pub fn opens_stream(stream: usize) {
+    if stream == 0 {
+        return;
+    }
+    // SAFETY: a stream that the C library has opened; the kernel fills in what it is given.
+    unsafe {
+        let file = real!(fileno: fn(usize) -> c_int)(stream);
+        let mut status: libc::stat = std::mem::zeroed();
+        let fstat = real!(fstat: fn(c_int, *mut libc::stat) -> c_int);
+        if number(file) == 0
+            && fstat(file, &mut status) == 0
+            && status.st_mode & libc::S_IFMT == libc::S_IFIFO
+        {
+            set(file, LIKE_A_PIPE);
+        }
+    }
 }
 
 /// As [`sends`], through a stream.
@@ -177,67 +212,6 @@ unsafe extern "C" fn send(file: c_int, from: usize, size: usize, flags: c_int, p
     unsafe { real!(send: fn(c_int, usize, usize, c_int) -> isize)(file, from, size, flags) }
 }
 
-/// Scattered pieces, of which `most` bytes are touched.
-unsafe fn pieces(
-    vector: *const libc::iovec,
-    count: c_int,
-    most: usize,
-    touch: impl Fn(usize, usize),
-) {
-    let mut left = most;
-    for index in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: the program's own vector.
-        let piece = unsafe { *vector.add(index) };
-        let size = piece.iov_len.min(left);
-        touch(piece.iov_base as usize, size);
-        left -= size;
-    }
-}
-
-unsafe extern "C" fn sendmsg(
-    file: c_int,
-    message: *const libc::msghdr,
-    flags: c_int,
-    pc: usize,
-) -> isize {
-    uses(file, pc);
-    // SAFETY: the program's own call.
-    unsafe {
-        pieces(
-            (*message).msg_iov,
-            (*message).msg_iovlen as c_int,
-            usize::MAX,
-            |at, size| reads(at, size, pc),
-        );
-        sends(file);
-        real!(sendmsg: fn(c_int, *const libc::msghdr, c_int) -> isize)(file, message, flags)
-    }
-}
-
-unsafe extern "C" fn recvmsg(
-    file: c_int,
-    message: *mut libc::msghdr,
-    flags: c_int,
-    pc: usize,
-) -> isize {
-    uses(file, pc);
-    // SAFETY: the program's own call.
-    unsafe {
-        let result =
-            real!(recvmsg: fn(c_int, *mut libc::msghdr, c_int) -> isize)(file, message, flags);
-        if result > 0 {
-            receives(file);
-            pieces(
-                (*message).msg_iov,
-                (*message).msg_iovlen as c_int,
-                result as usize,
-                |at, size| writes(at, size, pc),
-            );
-        }
-        result
-    }
-}
-
 unsafe extern "C" fn pipe(ends: *mut c_int) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pipe: fn(*mut c_int) -> c_int)(ends) };
@@ -313,10 +287,32 @@ unsafe extern "C" fn accept4(file: c_int, address: usize, length: usize, flags: 
 }
 
 fn same(old: c_int, new: c_int) -> c_int {
-    if let Some(entry) = usize::try_from(old).ok().and_then(|old| CHANNELS.get(old)) {
-        set(new, entry.load(Ordering::Relaxed));
+    set(new, number(old));
+    if let (Some(from), Some(to)) = (of(&SIGNALS, old), of(&SIGNALS, new)) {
+        to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
     }
     new
+}
+
+/// A descriptor of signals, or new signals for one.
+fn has_signals(file: c_int, signals: usize) {
+    set(file, NEXT.fetch_add(1, Ordering::Relaxed));
+    if let Some(entry) = of(&SIGNALS, file) {
+        // SAFETY: the program's own set, of which the kernel has read this word.
+        entry.store(unsafe { *(signals as *const u64) }, Ordering::Relaxed);
+    }
+}
+
+/// What comes through one descriptor goes on through another, inside of the kernel and at any time from now: both have one
+/// channel from then on.
+fn flows(from: c_int, to: c_int) {
+    let (one, other) = (number(from), number(to));
+    if one > 1 && other > 1 && one != other {
+        for entry in &CHANNELS {
+            let _ = entry.compare_exchange(other, one, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+    sends(to);
 }
 
 unsafe extern "C" fn dup(file: c_int) -> c_int {
@@ -475,54 +471,39 @@ calls! { (pc, result)
     sendto(file, from, size, flags, address, length) { uses(file as c_int, pc); reads(from, size, pc); sends(file as c_int); } {};
     recvfrom(file, to, size, flags, address, length) { uses(file as c_int, pc); } { got(file as c_int, to, result as isize, pc) };
     sendfile(to, from, offset, size) { sends(to as c_int); } { receives(from as c_int) };
-    preadv(file, vector, number, offset) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
-    preadv64(file, vector, number, offset) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
-    pwritev(file, vector, number, offset) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
-    pwritev64(file, vector, number, offset) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
-    readv(file, vector, number) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
-    writev(file, vector, number) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
+    signalfd(file, signals, flags) {} { has_signals(result as c_int, signals) };
+    splice(from, at, to, there, size, flags) { flows(from as c_int, to as c_int); } { receives(from as c_int) };
+    tee(from, to, size, flags) { flows(from as c_int, to as c_int); } { receives(from as c_int) };
     timerfd_settime(file, flags, new, old) { sends(file as c_int); } {};
     shutdown(file, how) { sends(file as c_int); } {};
     dup3(file, new, flags) {} { same(file as c_int, result as c_int) };
-    fcntl(file, what, more) {} { duplicates(file, what, result) };
-    fcntl64(file, what, more) {} { duplicates(file, what, result) };
+    fcntl(file, what, more) { controls(file, what, more, pc); } { has_controlled(file, what, more, result, pc) };
+    fcntl64(file, what, more) { controls(file, what, more, pc); } { has_controlled(file, what, more, result, pc) };
     mq_send(queue, from, size, priority) { reads(from, size, pc); sends(queue as c_int); } {};
     mq_timedsend(queue, from, size, priority, time) { reads(from, size, pc); sends(queue as c_int); } {};
     mq_receive(queue, to, size, priority) {} { got(queue as c_int, to, result as isize, pc) };
     mq_timedreceive(queue, to, size, priority, time) {} { got(queue as c_int, to, result as isize, pc) };
 }
 
-fn got_pieces(file: usize, vector: usize, number: usize, result: usize, pc: usize) {
-    if result as isize > 0 {
-        receives(file as c_int);
-        // SAFETY: the program's own vector.
-        unsafe {
-            pieces(
-                vector as *const libc::iovec,
-                number as c_int,
-                result,
-                |at, size| writes(at, size, pc),
-            )
-        };
+/// What is about to be done to a lock on a file, if this is about one that belongs to the descriptor.
+fn lock(what: usize, more: usize) -> Option<c_int> {
+    // SAFETY: the program's own lock.
+    [libc::F_OFD_SETLK, libc::F_OFD_SETLKW]
+        .contains(&(what as c_int))
+        .then(|| c_int::from(unsafe { (*(more as *const libc::flock)).l_type }))
+}
+
+fn controls(file: usize, what: usize, more: usize, pc: usize) {
+    if lock(what, more) == Some(libc::F_UNLCK) {
+        unlocks_file(file, pc);
     }
 }
 
-fn sends_pieces(file: usize, vector: usize, number: usize, pc: usize) {
-    // SAFETY: the program's own vector.
-    unsafe {
-        pieces(
-            vector as *const libc::iovec,
-            number as c_int,
-            usize::MAX,
-            |at, size| reads(at, size, pc),
-        )
-    };
-    sends(file as c_int);
-}
-
-fn duplicates(file: usize, what: usize, result: usize) {
+fn has_controlled(file: usize, what: usize, more: usize, result: usize, pc: usize) {
     if [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(what as c_int)) {
         same(file as c_int, result as c_int);
+    } else if went_well(result) && lock(what, more).is_some_and(|what| what != libc::F_UNLCK) {
+        has_locked_file(file, pc);
     }
 }
 
@@ -535,8 +516,6 @@ export! {
     "pwrite" 4 => pwrite;
     "pwrite64" 4 => pwrite;
     "send" 4 => send;
-    "sendmsg" 3 => sendmsg;
-    "recvmsg" 3 => recvmsg;
     "pipe" plain => pipe;
     "pipe2" plain => pipe2;
     "socketpair" plain => socketpair;

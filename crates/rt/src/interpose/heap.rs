@@ -11,7 +11,7 @@ use crate::hooks::export;
 use crate::origin::What;
 use crate::range::range_entered;
 use crate::recording::{self, Record};
-use crate::thread::{enter, local};
+use crate::thread::{Entered, enter, local};
 use crate::world::{World, world};
 
 fn next_malloc() -> unsafe extern "C" fn(usize) -> usize {
@@ -87,6 +87,26 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     block as *mut c_void
 }
 
+/// Memory is about to be given back: a write to all of it.
+pub fn ends(entered: &Entered, from: usize, size: usize, pc: usize) {
+    let unwatched = world().off() || entered.thread().ignore[1] > 0;
+    if unwatched || !is_checked(pc) {
+        return;
+    }
+    let write = Kind {
+        write: true,
+        atomic: false,
+    };
+    if size < LARGE {
+        range_entered(entered, from, size, write, What::Free, pc);
+    } else {
+        world().shadow.resident(from, from + size, |from, to| {
+            range_entered(entered, from, to - from, write, What::Free, pc);
+        });
+        world().shadow.clear(from, (from + size) & !7);
+    }
+}
+
 /// A block is about to be freed, if it is one. Returns where its memory begins.
 fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     if !World::exists() {
@@ -102,21 +122,7 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
         let blocks = &world().blocks;
         blocks.note_freed(block, header, entered.thread().id);
         let size = header.size();
-        let unwatched = world().off() || entered.thread().ignore[1] > 0;
-        if !unwatched && is_checked(pc) {
-            let write = Kind {
-                write: true,
-                atomic: false,
-            };
-            if size < LARGE {
-                range_entered(&entered, block, size, write, What::Free, pc);
-            } else {
-                world().shadow.resident(block, block + size, |from, to| {
-                    range_entered(&entered, from, to - from, write, What::Free, pc);
-                });
-                world().shadow.clear(block, (block + size) & !7);
-            }
-        }
+        ends(&entered, block, size, pc);
         world().channels.clear(block, block + size);
     }
     // Nobody else has freed it meanwhile.

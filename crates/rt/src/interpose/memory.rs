@@ -1,10 +1,11 @@
-//! Pieces of memory: copies, and mappings that come and go.
+//! Pieces of memory: copies, and mappings that come and go. To unmap memory is to free it.
 
 use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
 
 use super::calls::calls;
+use super::heap::ends;
 use super::real::real;
 use crate::checked::is_checked;
 use crate::hooks::export;
@@ -88,7 +89,19 @@ unsafe extern "C" fn mmap(
     result
 }
 
-unsafe extern "C" fn munmap(at: Map, size: usize) -> c_int {
+unsafe extern "C" fn munmap(at: Map, size: usize, pc: usize) -> c_int {
+    // What cannot be a mapping is left to the kernel to refuse.
+    let possible = (at as usize)
+        .checked_add(size)
+        .is_some_and(|end| end < 1 << 47);
+    if possible && is_seen(pc) && recording::on() {
+        recording::memory(Record::Freed, at as usize, size, pc);
+    } else if possible
+        && is_seen(pc)
+        && let Some(entered) = enter()
+    {
+        ends(&entered, at as usize, size, pc);
+    }
     forget(at as usize, size);
     // SAFETY: the program's own call.
     unsafe { real!(munmap: fn(Map, usize) -> c_int)(at, size) }
@@ -134,7 +147,7 @@ calls! { (pc, result)
 export! {
     "mmap" plain => mmap;
     "mmap64" plain => mmap;
-    "munmap" plain => munmap;
+    "munmap" 2 => munmap;
     "memcmp" 3 => memcmp;
     "bcmp" 3 => memcmp;
 }

@@ -6,6 +6,7 @@
 pub mod calls;
 pub mod cxx_library;
 pub mod descriptors;
+mod exceptions;
 pub mod formatted;
 pub mod heap;
 pub mod locks;
@@ -23,4 +24,5 @@ pub mod streams;
 pub mod strings;
 pub mod thread_local;
 pub mod threads;
+mod vectors;
 pub mod wide;

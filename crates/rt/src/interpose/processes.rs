@@ -71,6 +71,20 @@ fn file(descriptor: usize) -> Option<usize> {
     }
 }
 
+/// A lock that a descriptor has on its file is about to be given back.
+pub fn unlocks_file(descriptor: usize, pc: usize) {
+    if let Some(lock) = file(descriptor) {
+        sync::release_more(lock, pc);
+    }
+}
+
+/// A descriptor has got a lock on its file.
+pub fn has_locked_file(descriptor: usize, pc: usize) {
+    if let Some(lock) = file(descriptor) {
+        sync::acquire(lock, pc);
+    }
+}
+
 fn sends(signal: usize, pc: usize) {
     sync::release_more(channel(Thing::Signal, signal & 0x7f), pc);
 }
@@ -100,13 +114,9 @@ calls! { (pc, result)
         }
     };
     flock(descriptor, what) {
-        if what as c_int & libc::LOCK_UN != 0 && let Some(lock) = file(descriptor) {
-            sync::release_more(lock, pc);
-        }
+        if what as c_int & libc::LOCK_UN != 0 { unlocks_file(descriptor, pc) }
     } {
-        if what as c_int & libc::LOCK_UN == 0 && went_well(result) && let Some(lock) = file(descriptor) {
-            sync::acquire(lock, pc);
-        }
+        if what as c_int & libc::LOCK_UN == 0 && went_well(result) { has_locked_file(descriptor, pc) }
     };
     kill(process, signal) { sends(signal, pc); } {};
     pthread_kill(thread, signal) { sends(signal, pc); } {};

@@ -5,7 +5,8 @@ use libc::{
     passwd, rlimit, rusage, stat as status, statvfs as volume, sysinfo as system, timespec,
     timeval, tm, tms, utsname,
 };
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
+use std::sync::atomic::AtomicU64;
 
 use super::calls::{calls, count, went_well};
 use super::memory::{reads, writes};
@@ -76,6 +77,7 @@ calls! { (pc, result)
     strerror_r(number, to, size) {} { if result == to && size > 0 { writes_text(to, pc) } };
     __xpg_strerror_r(number, to, size) {} { if size > 0 { writes_text(to, pc) } };
     rand_r(seed) { takes::<u32>(seed, pc); leaves::<u32>(seed, pc); } {};
+    srand48(seed) { leaves::<u64>(state_of_drand48(), pc); } {};
     getrandom(to, size, flags) {} { writes(to, count(result), pc) };
     getentropy(to, size) {} { if went_well(result) { writes(to, size, pc) } };
     getrusage(who, at) {} { if went_well(result) { leaves::<rusage>(at, pc) } };
@@ -120,7 +122,36 @@ unsafe extern "C" fn sincos(value: f64, sine: usize, cosine: usize, pc: usize) {
     unsafe { real!(sincos: fn(f64, usize, usize))(value, sine, cosine) }
 }
 
+/// What `drand48` and its like keep for all threads.
+#[unsafe(export_name = "state of drand48")]
+static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+fn state_of_drand48() -> usize {
+    RANDOM.as_ptr() as usize
+}
+
+unsafe extern "C" fn drand48(pc: usize) -> f64 {
+    leaves::<u64>(state_of_drand48(), pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(drand48: fn() -> f64)() }
+}
+
+unsafe extern "C" fn lrand48(pc: usize) -> c_long {
+    leaves::<u64>(state_of_drand48(), pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(lrand48: fn() -> c_long)() }
+}
+
+unsafe extern "C" fn mrand48(pc: usize) -> c_long {
+    leaves::<u64>(state_of_drand48(), pc);
+    // SAFETY: the program's own call.
+    unsafe { real!(mrand48: fn() -> c_long)() }
+}
+
 export! {
+    "drand48" 0 => drand48;
+    "lrand48" 0 => lrand48;
+    "mrand48" 0 => mrand48;
     // The numbers are passed apart from words.
     "frexp" 1 => frexp;
     "modf" 1 => modf;
