@@ -152,6 +152,13 @@ pub fn predict(
                     .to_string(),
             );
         }
+        if recorded.tasks > 0 {
+            prediction.complaints.push(
+                "what one thread of OpenMP runs of loops, sections and `single` is taken to be in that order here; \
+                 `deadheat run` without --predict tells it apart"
+                    .to_string(),
+            );
+        }
         let source = deadheat_trace::open(path)?;
         let asked = AnalyzeOptions {
             engines: EngineChoice::These(vec![&hb::ENGINE, &m2::ENGINE]),
