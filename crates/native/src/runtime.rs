@@ -97,6 +97,14 @@ impl Runtime {
     }
 }
 
+/// Whether a path is that of a header of ours, wherever the cache was when it was used.
+pub(crate) fn is_own_header(path: &str) -> bool {
+    HEADERS.iter().any(|(name, _)| {
+        let directory = path.strip_suffix(name);
+        directory.is_some_and(|path| path.ends_with("/include/") && path.contains("runtime-"))
+    })
+}
+
 /// `$DEADHEAT_CACHE`, or what the user's cache is called here, or, where there is no home, a directory of this
 /// user's among the temporary ones.
 fn cache_directory() -> PathBuf {

@@ -10,6 +10,7 @@ use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Module, Process};
+use crate::runtime::is_own_header;
 
 /// One call: a function and where it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -194,6 +195,11 @@ impl ModuleSymbols {
         }
         if let Some(last) = frames.last_mut().filter(|last| last.function.is_none()) {
             last.function = code.find_symbol(address).map(demangled);
+        }
+        // What our own headers call, the program has called.
+        let ours = |frame: &Frame| frame.file.as_deref().is_some_and(is_own_header);
+        if frames.len() > 1 && ours(&frames[0]) {
+            frames.remove(0);
         }
         frames.into_iter().map(Rc::new).collect()
     }
