@@ -75,6 +75,8 @@ impl Findings {
         };
         if inner.path.is_some() {
             inner.open();
+            // Later the program may have no descriptor left to look them up with.
+            inner.write_new_modules();
         }
         Findings {
             lock: Spin::new(),

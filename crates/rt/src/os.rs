@@ -1,7 +1,7 @@
 //! System calls without the C library: it may be interposed by this very crate, and `errno` belongs to the
 //! program.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// A system call with up to six arguments. Returns what the kernel does: errors are negative.
 ///
@@ -154,21 +154,38 @@ pub fn read(file: i32, buffer: &mut [u8]) -> usize {
 
 /// Closes a file.
 pub fn close(file: i32) {
+    for own in &OWN {
+        let _ = own.compare_exchange(file, NONE, Ordering::Relaxed, Ordering::Relaxed);
+    }
     // SAFETY: the runtime's own file.
     unsafe { call(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
 }
 
-/// Moves a file to a high number, out of the way of programs that count on low ones.
+/// The files that the runtime keeps open, which a program that closes all it has must not close.
+static OWN: [AtomicI32; 4] = [const { AtomicI32::new(NONE) }; 4];
+const NONE: i32 = -1;
+
+/// The numbers of the files that the runtime keeps open.
+pub fn own_files() -> impl Iterator<Item = i32> {
+    let files = OWN.iter().map(|own| own.load(Ordering::Relaxed));
+    files.filter(|file| *file != NONE)
+}
+
+/// Moves a file that is to stay open to a high number, out of the way of programs that count on low ones.
 pub fn high(file: i32) -> i32 {
     let arguments = [file as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0];
     // SAFETY: the runtime's own file.
-    match unsafe { call(libc::SYS_fcntl, arguments) } {
+    let kept = match unsafe { call(libc::SYS_fcntl, arguments) } {
         moved if moved >= 0 => {
             close(file);
             moved as i32
         }
         _ => file,
-    }
+    };
+    let keeps =
+        |own: &AtomicI32| own.compare_exchange(NONE, kept, Ordering::Relaxed, Ordering::Relaxed);
+    let _ = OWN.iter().find(|own| keeps(own).is_ok());
+    kept
 }
 
 /// Makes sure that a piece of a file exists on disk, all zero if it is new. None: there is no room.

@@ -7,7 +7,7 @@
 //! other ways share one, and all files another. Standard input, output and error order nothing.
 
 use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_uint};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use super::memory::{forget, reads, writes};
 use super::processes::{has_locked_file, has_signal, unlocks_file};
 use super::real::real;
 use crate::hooks::export;
-use crate::os::Spin;
+use crate::os::{self, Spin};
 use crate::sync;
 use crate::thread::enter;
 
@@ -331,9 +331,50 @@ unsafe extern "C" fn dup2(file: c_int, new: c_int, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn close(file: c_int, pc: usize) -> c_int {
+    if os::own_files().any(|own| own == file) {
+        // For the program, it is not open.
+        // SAFETY: the thread's own.
+        unsafe { *libc::__errno_location() = libc::EBADF };
+        return -1;
+    }
     closes(file, pc);
     // SAFETY: the program's own call.
     unsafe { real!(close: fn(c_int) -> c_int)(file) }
+}
+
+/// Descriptors from one to another are closed, but for the runtime's own.
+unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int, pc: usize) -> c_int {
+    let own = |file: &c_uint| os::own_files().any(|own| own as c_uint == *file);
+    if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
+        // Of files, nothing is known that a new one of the same number should not have.
+        (first..=last.min(MANY as c_uint - 1))
+            .filter(|file| number(*file as c_int) != 0 && !own(file))
+            .for_each(|file| closes(file as c_int, pc));
+    }
+    let mut from = first;
+    // SAFETY: the program's own call, in parts.
+    unsafe {
+        let close_range = real!(close_range: fn(c_uint, c_uint, c_int) -> c_int);
+        while let Some(own) = os::own_files()
+            .map(|own| own as c_uint)
+            .filter(|own| (from..=last).contains(own))
+            .min()
+        {
+            if from < own && close_range(from, own - 1, flags) != 0 {
+                return -1;
+            }
+            from = own + 1;
+        }
+        match from > last && first <= last {
+            true => 0,
+            false => close_range(from, last, flags),
+        }
+    }
+}
+
+unsafe extern "C" fn closefrom(first: c_int, pc: usize) {
+    // SAFETY: the program's own call, by another name.
+    unsafe { close_range(first.max(0) as c_uint, c_uint::MAX, 0, pc) };
 }
 
 /// A program is about to close a descriptor by a system call of its own.
@@ -527,6 +568,8 @@ export! {
     "dup" plain => dup;
     "dup2" 2 => dup2;
     "close" 1 => close;
+    "close_range" 3 => close_range;
+    "closefrom" 1 => closefrom;
     "__sanitizer_syscall_pre_impl_close" 1 => before_close;
     "__sanitizer_syscall_post_impl_close" plain => after_close;
     "epoll_ctl" plain => epoll_ctl;
