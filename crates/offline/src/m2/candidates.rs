@@ -198,7 +198,8 @@ impl Meeting<'_> {
             }
             high = high.max(low);
             while high < other.accesses.len()
-                && skeleton.need_of(other.key.strand, other.accesses[high], one.key.strand) <= link.index
+                && skeleton.need_of(other.key.strand, other.accesses[high], one.key.strand)
+                    <= link.index
             {
                 high += 1;
             }
