@@ -211,6 +211,13 @@ fn compile_options(family: Family, asked: &Arguments, own: &OsStr) -> Vec<OsStri
             options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
             // A read says which write it saw, which a recording must have, also when a write follows.
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
+            if asked.optimises {
+                // clang before 21 looks at the address of a variable's part to tell whether other threads can have that
+                // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
+                // optimisation that would be all local variables, and a program several times slower.
+                let option = "-capture-tracking-max-uses-to-explore=0";
+                options.extend(["-mllvm", option].map(OsString::from));
+            }
             if asked.openmp {
                 // Accesses that are moved out of loops or merged with others lose their lines. Loops are what
                 // OpenMP is about; elsewhere the price, a fifth of the time, would be too high.
