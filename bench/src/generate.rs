@@ -199,7 +199,7 @@ struct Thread {
 
 /// How many events of what kind are planned or done.
 #[derive(Default)]
-struct Planned {
+struct EventCounts {
     events: u64,
     syncs: u64,
     shared: u64,
@@ -244,7 +244,7 @@ pub struct Generator {
     own_due: Due,
     protected_due: Due,
     locks_due: Due,
-    planned: Planned,
+    planned: EventCounts,
     /// Events to hand out, from `given` on.
     piece: Vec<Event>,
     given: usize,
@@ -279,9 +279,9 @@ pub fn generate(shape: Shape) -> Result<Generator, ShapeError> {
             shape.locks.into(),
             shape.sync_share * shape.events as f64 / 2.0,
         ),
-        planned: Planned {
+        planned: EventCounts {
             events: 2 * shape.forks() + layout.shared.variables(),
-            ..Planned::default()
+            ..EventCounts::default()
         },
         piece: Vec::with_capacity(PIECE + 2 * TURN as usize),
         given: 0,

@@ -20,12 +20,12 @@ pub struct Recording {
     next_finish: u64,
     next_promise: u64,
     next_location: u64,
-    recorded: Recorded,
+    recorded: Coverage,
 }
 
 /// Which of a program's accesses are recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Recorded {
+enum Coverage {
     All,
     /// Those that make pages.
     Pages,
@@ -35,21 +35,21 @@ enum Recorded {
 impl Recording {
     /// What a program does.
     pub fn of(program: impl Fn(&mut Recording)) -> Execution {
-        Recording::make(program, Recorded::All)
+        Recording::make(program, Coverage::All)
     }
 
     /// What a program does but for its accesses: the rest, to be subtracted. Pages of
     /// [`Recording::used_room`] are made nevertheless.
     pub fn without_accesses(program: impl Fn(&mut Recording)) -> Execution {
-        Recording::make(program, Recorded::Pages)
+        Recording::make(program, Coverage::Pages)
     }
 
     /// What a program does without touching anything at all.
     pub fn tasks_only(program: impl Fn(&mut Recording)) -> Execution {
-        Recording::make(program, Recorded::None)
+        Recording::make(program, Coverage::None)
     }
 
-    fn make(program: impl Fn(&mut Recording), recorded: Recorded) -> Execution {
+    fn make(program: impl Fn(&mut Recording), recorded: Coverage) -> Execution {
         let mut recording = Recording {
             execution: Execution::default(),
             path: Vec::new(),
@@ -81,7 +81,7 @@ impl Recording {
     /// of what an access costs later.
     pub fn used_room(&mut self, count: usize) -> Range<u64> {
         let room = self.room(count);
-        if self.recorded != Recorded::None {
+        if self.recorded != Coverage::None {
             for location in room.clone().step_by(PAGE).chain(room.clone().last()) {
                 self.push(Op::Write(Location(location)));
             }
@@ -140,13 +140,13 @@ impl Recording {
     }
 
     pub fn read(&mut self, location: u64) {
-        if self.recorded == Recorded::All {
+        if self.recorded == Coverage::All {
             self.push(Op::Read(Location(location), ReadKind::Data));
         }
     }
 
     pub fn write(&mut self, location: u64) {
-        if self.recorded == Recorded::All {
+        if self.recorded == Coverage::All {
             self.push(Op::Write(Location(location)));
         }
     }

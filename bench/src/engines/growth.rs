@@ -7,7 +7,7 @@ use deadheat_model::{AccessKind, Location};
 use deadheat_online::drdp::{Checker, History};
 use deadheat_order::Structure;
 
-use super::{Growing, Subject, Twins, drdp};
+use super::{GrowthTable, Subject, Twins, drdp};
 use crate::kernels::joins::{chain, gather, pipeline};
 use crate::kernels::tasks::{flat, nest, readers};
 use crate::recording::{Recording, accesses};
@@ -32,7 +32,7 @@ fn depth(finishes: bool) {
         true => "Depth, tasks and finishes in turn (a level is both): ns for each access",
         false => "Depth, tasks only: ns for each access",
     };
-    let mut table = Growing::new(title, "levels", &ENGINES.map(Subject::name));
+    let mut table = GrowthTable::new(title, "levels", &ENGINES.map(Subject::name));
     for depth in [10, 100, 1000, 10_000] {
         let twins = Twins::new(|r| nest(r, depth, TASKS / depth, finishes));
         table.row(depth, &ENGINES.map(|engine| twins.measure(engine)));
@@ -49,7 +49,7 @@ fn tasks() {
         "access",
     ];
     let title = "Tasks in one loop, 8 writes to own and 8 reads of shared elements each: ns";
-    let mut table = Growing::new(title, "tasks", &columns);
+    let mut table = GrowthTable::new(title, "tasks", &columns);
     for tasks in [1000, 10_000, 100_000, 1_000_000] {
         let without = Recording::tasks_only(|r| flat(r, tasks, 8, 8));
         let twins = Twins::new(|r| flat(r, tasks, 8, 8));
@@ -64,7 +64,7 @@ fn tasks() {
 /// A write and a read for each join; a search for each read.
 fn searches(title: &str, program: impl Fn(&mut Recording, usize)) {
     let columns = ["ns/access", "searches", "visited/search", "most visited"];
-    let mut table = Growing::new(title, "joins", &columns);
+    let mut table = GrowthTable::new(title, "joins", &columns);
     for joins in (2..=6).map(|n| 10_usize.pow(n)) {
         let twins = Twins::new(|r| program(r, joins));
         let access = twins.measure(Subject::Drdp);
@@ -99,7 +99,7 @@ fn joins_far_away() {
     const FAR: usize = 100;
     let title = "Joins, a chain of tasks, 100 of which read what the first one wrote: drdp";
     let columns = ["ns/far read", "visited/far read", "ns/visited"];
-    let mut table = Growing::new(title, "joins", &columns);
+    let mut table = GrowthTable::new(title, "joins", &columns);
     for joins in [100, 1000, 10_000, 100_000, 1_000_000] {
         let [near, far] = [0, FAR].map(|far| Recording::of(|r| chain(r, joins + 1, far)));
         let reads = (accesses(&far) - accesses(&near)) as f64;
@@ -120,7 +120,7 @@ fn many_readers() {
         "drdp: ns/write",
         "drdp: reads kept",
     ];
-    let mut table = Growing::new(title, "readers", &columns);
+    let mut table = GrowthTable::new(title, "readers", &columns);
     for count in [100, 1000, 10_000, 100_000, 1_000_000] {
         let times = READS / count;
         let twins = Twins::new(|r| readers(r, count, times));

@@ -170,20 +170,20 @@ impl Twins {
 
 /// A table in which each row is compared with the row before.
 #[derive(Default)]
-struct Growing {
+struct GrowthTable {
     before: Vec<f64>,
 }
 
-impl Growing {
+impl GrowthTable {
     /// Prints what the table is, and what its columns are.
-    fn new(title: &str, size: &str, columns: &[&str]) -> Growing {
+    fn new(title: &str, size: &str, columns: &[&str]) -> GrowthTable {
         println!("\n{title}");
         print!("{size:>12}");
         for column in columns {
             print!(" {column:>24}");
         }
         println!();
-        Growing::default()
+        GrowthTable::default()
     }
 
     fn row(&mut self, size: usize, values: &[f64]) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deadheat_explain::Replayed;
+use deadheat_explain::Replay;
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, News, SectionOptions,
 };
@@ -298,7 +298,7 @@ pub fn check(
         .explore
         .map(|most| explore(&program, options, most, names, watch));
     // Only what shows when it is run again is reported.
-    let replayed = |exploration| Replayed::new(&program, exploration, options.stop.grace());
+    let replayed = |exploration| Replay::new(&program, exploration, options.stop.grace());
     let orders = orders.as_ref().map(replayed);
     let exploration = exploration.as_ref().map(replayed);
     let (orders, exploration) = (orders.as_ref(), exploration.as_ref());
@@ -345,7 +345,7 @@ pub fn check(
 }
 
 /// The schedule of the first thing that a search found: a race, or else a deadlock or an error.
-fn first_finding(search: &Replayed) -> Option<RecordedSchedule> {
+fn first_finding(search: &Replay) -> Option<RecordedSchedule> {
     let races = search.races.iter().flat_map(|(_, proof)| proof);
     let race = races.map(|proof| proof.proof().clone()).next();
     let Exploration {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deadheat_explain::general::{GeneralRaces, general_races};
 use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits, NotATrace, Witnesses};
 use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
-use deadheat_offline::threads::Malformed;
+use deadheat_offline::threads::ImpossibleEvent;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
 use deadheat_trace::{Source, TraceError};
@@ -52,7 +52,7 @@ pub enum ExplainError {
     Trace(#[from] TraceError),
     /// Nobody could have done it.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    ImpossibleEvent(#[from] ImpossibleEvent),
     /// The checker of witnesses does not accept it.
     #[error(transparent)]
     Unchecked(#[from] NotATrace),
@@ -71,7 +71,7 @@ impl TraceFailure for ExplainError {
 
     fn event(&self) -> Option<EventNumber> {
         match self {
-            ExplainError::Malformed(malformed) => Some(malformed.number),
+            ExplainError::ImpossibleEvent(malformed) => Some(malformed.number),
             ExplainError::Unchecked(refused) => Some(refused.event),
             ExplainError::Trace(_) | ExplainError::Stopped(_) => None,
         }

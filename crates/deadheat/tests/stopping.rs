@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat::model::StopToken;
-use deadheat::{AnalyzeOptions, ENGINES, Engine, EngineChoice, Step, analyze, engine_named, trace};
+use deadheat::{
+    AnalyzeOptions, CheckOptions, ENGINES, Engine, EngineChoice, Step, Verdict, analyze, check,
+    engine_named, trace,
+};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, random_trace};
 
@@ -102,4 +105,27 @@ fn what_is_found_before_any_stop_is_found_without_one() {
         }
     }
     trials.expect(cut > trials.count() / 4, format!("{cut} cut short"));
+}
+
+#[test]
+fn a_race_whose_schedule_was_not_followed_again_says_so() {
+    // Only if the child is second, which it is not in the plain run, do the two write y.
+    let program = "shared x; shared y;\nproc main() {\n  async { x = 1; }\n  if x == 0 {\n    async { y = 1; }\n    y = 2;\n  }\n}\n";
+    let options = CheckOptions {
+        explore: Some(CheckOptions::MAX_STATES),
+        ..CheckOptions::default()
+    };
+    let mut check = check("p.tp", program, &options, &|_| {}).unwrap();
+    let shown = check.text(usize::MAX);
+    let explored = check.report.explored.as_mut().unwrap();
+    assert!(!explored.races.is_empty());
+    let races = explored.races.iter_mut();
+    races.for_each(|race| race.schedule.clear());
+    let hidden = check.text(usize::MAX);
+    let [example, none] = ["for example, by the schedule", "without a schedule"];
+    assert!(shown.contains(example) && !shown.contains(none), "{shown}");
+    assert!(
+        hidden.contains(none) && !hidden.contains(example),
+        "{hidden}"
+    );
 }

@@ -38,7 +38,7 @@ pub use explanation::{
     Status, edges, explain, neighbourhood,
 };
 pub use recording::{NotATrace, Recording, writes};
-pub use replay::Replayed;
+pub use replay::Replay;
 pub use report::{
     CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };

@@ -16,7 +16,7 @@ use deadheat_offline::threads::hb;
 use crate::verified::Verified;
 
 /// An exploration whose races have been looked at again.
-pub struct Replayed<'e> {
+pub struct Replay<'e> {
     /// What was explored.
     pub exploration: &'e Exploration,
     /// The races, each with its schedule; without one where too many were found to keep it, or to follow it in time.
@@ -25,9 +25,9 @@ pub struct Replayed<'e> {
     pub refused: usize,
 }
 
-impl<'e> Replayed<'e> {
+impl<'e> Replay<'e> {
     /// Follows the schedule of each race, until it is time to stop.
-    pub fn new(program: &Program, exploration: &'e Exploration, stop: StopToken) -> Replayed<'e> {
+    pub fn new(program: &Program, exploration: &'e Exploration, stop: StopToken) -> Replay<'e> {
         let mut races = Vec::new();
         for race in &exploration.races {
             match race.schedule.steps() {
@@ -40,7 +40,7 @@ impl<'e> Replayed<'e> {
                 _ => {}
             }
         }
-        Replayed {
+        Replay {
             exploration,
             refused: exploration.races.len() - races.len(),
             races,
@@ -93,20 +93,20 @@ proc main() {
 }";
         let program = Program::parse(source).unwrap();
         let mut exploration = explore(&program, &ExploreOptions::default(), |_| {});
-        let replayed = Replayed::new(&program, &exploration, StopToken::default());
+        let replayed = Replay::new(&program, &exploration, StopToken::default());
         assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
         assert!(replayed.is_complete() && replayed.races[0].1.is_some());
         // Who has no time to follow it keeps it all the same.
         let due = StopToken::default().or_after(Duration::ZERO);
-        let replayed = Replayed::new(&program, &exploration, due);
+        let replayed = Replay::new(&program, &exploration, due);
         assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
         assert!(replayed.races[0].1.is_none());
         exploration.races[0].schedule = "main 3\nmain/1 4\n".parse().unwrap();
-        let replayed = Replayed::new(&program, &exploration, StopToken::default());
+        let replayed = Replay::new(&program, &exploration, StopToken::default());
         assert_eq!((replayed.races.len(), replayed.refused), (0, 1));
         assert!(!replayed.is_complete());
         exploration.races[0].schedule = "main/7\n".parse().unwrap();
-        let replayed = Replayed::new(&program, &exploration, StopToken::default());
+        let replayed = Replay::new(&program, &exploration, StopToken::default());
         assert_eq!(replayed.refused, 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_lang::{RecordedSchedule, RuntimeError, Waiting};
+use deadheat_lang::{RecordedSchedule, RuntimeError, WaitingStrand};
 use deadheat_model::{AccessKind, Site, StopReason, Strand};
 
 /// The most schedules that are counted: where there are more, this is their number.
@@ -28,7 +28,7 @@ pub struct Exploration {
     /// all where orders of sections were visited.
     pub races: Vec<PossibleRace>,
     /// A deadlock that some schedule ends in.
-    pub deadlock: Option<Example<Vec<Waiting>>>,
+    pub deadlock: Option<Example<Vec<WaitingStrand>>>,
     /// Every kind of error that some schedule ends with, one for each place.
     pub errors: Vec<Example<RuntimeError>>,
     /// The names of the strands that the other fields mention, by number.

@@ -36,5 +36,5 @@ pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS};
 pub use location::LocationName;
 pub use machine::{ErrorKind, RuntimeError, WaitsFor};
 pub use program::Program;
-pub use run::{DEFAULT_MAX_STEPS, Ending, Run, Waiting, waiting};
+pub use run::{DEFAULT_MAX_STEPS, Ending, Run, WaitingStrand, waiting};
 pub use schedule::{CannotFollow, NotASchedule, RecordedSchedule, Schedule};

@@ -42,7 +42,7 @@ pub enum Ending {
     /// Every strand ended.
     Finished,
     /// Nobody can go on, and somebody waits.
-    Deadlock(Vec<Waiting>),
+    Deadlock(Vec<WaitingStrand>),
     /// A run-time error.
     Error(RuntimeError),
     /// It was still running after as many steps as it was given.
@@ -53,7 +53,7 @@ pub enum Ending {
 
 /// A strand that waits in a deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Waiting {
+pub struct WaitingStrand {
     /// The strand that waits.
     pub strand: Strand,
     /// What would let it go on.
@@ -149,7 +149,7 @@ impl Observer for Recorder {
 }
 
 /// Every strand that waits, and for what.
-pub fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
+pub fn waiting(machine: &Machine, state: &State) -> Vec<WaitingStrand> {
     let waiting = state.strands().filter_map(|strand| {
         let Readiness::Blocked(waits_for) = machine.readiness(state, strand) else {
             return None;
@@ -171,7 +171,7 @@ pub fn waiting(machine: &Machine, state: &State) -> Vec<Waiting> {
             WaitsFor::Isolated => state.isolated(),
             _ => None,
         };
-        Some(Waiting {
+        Some(WaitingStrand {
             strand,
             waits_for,
             name,

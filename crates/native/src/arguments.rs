@@ -27,6 +27,8 @@ pub struct Arguments {
     pub has_debug_option: bool,
     /// Wants every symbol of a shared object defined when it is linked.
     pub forbids_undefined: bool,
+    /// With optimisation (`-O1` and above).
+    pub optimises: bool,
     /// Code is made when everything is linked (`-flto`).
     pub optimises_when_linking: bool,
     /// The C++ library becomes part of the executable (`-static-libstdc++`), as far as it is called.
@@ -194,6 +196,8 @@ impl Arguments {
                 "-fopenmp" => found.openmp = true,
                 "-fno-openmp" => found.openmp = false,
                 "-static-libstdc++" => found.holds_cxx_library = true,
+                "-O0" => found.optimises = false,
+                _ if text.starts_with("-O") => found.optimises = true,
                 "-fno-lto" => found.optimises_when_linking = false,
                 _ if text.starts_with("-flto") => found.optimises_when_linking = true,
                 "-" => {

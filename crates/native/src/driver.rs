@@ -227,6 +227,13 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
             // clang tells of no access wider than 16 bytes: loops must not become vectors of more.
             options.push("-mprefer-vector-width=128".into());
+            if asked.optimises {
+                // clang before 21 looks at the address of a variable's part to tell whether other threads can have that
+                // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
+                // optimisation that would be all local variables, and a program several times slower.
+                let option = "-capture-tracking-max-uses-to-explore=0";
+                options.extend(["-mllvm", option].map(OsString::from));
+            }
             if asked.openmp {
                 // `simdlen` asks for wider ones whatever is preferred. A loop that is instrumented first becomes no
                 // vector at all, about which clang would warn.

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::m2::decide::Budget;
 use crate::survey::{Recording, Survey};
-use crate::threads::{self, Malformed, hb};
+use crate::threads::{self, ImpossibleEvent, hb};
 use crate::{esp_bags, graph, m2, replay, zipper};
 
 /// Every engine: the one to be preferred first, among those that can order what a program uses.
@@ -254,7 +254,7 @@ pub enum EngineError {
     },
     /// No program could have produced the execution.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    ImpossibleEvent(#[from] ImpossibleEvent),
     /// It could not be read.
     #[error(transparent)]
     Unreadable(#[from] TraceError),
@@ -274,6 +274,9 @@ pub enum EngineError {
 impl EngineError {
     /// Whether another engine may be able to judge the execution.
     pub fn is_of_this_engine(&self) -> bool {
-        !matches!(self, EngineError::Malformed(_) | EngineError::Unreadable(_))
+        !matches!(
+            self,
+            EngineError::ImpossibleEvent(_) | EngineError::Unreadable(_)
+        )
     }
 }

@@ -21,7 +21,7 @@ use fixedbitset::FixedBitSet;
 use crate::engine::{EngineError, Progress};
 use crate::threads::exposure::{Exposure, SharedLocations};
 use crate::threads::picked::{End, feed_picked, feed_window};
-use crate::threads::{Driver, Lowering, Malformed, ThreadEngine};
+use crate::threads::{Driver, ImpossibleEvent, Lowering, ThreadEngine};
 
 /// An execution to be judged.
 #[derive(Clone, Copy)]
@@ -255,7 +255,7 @@ impl Events<'_> {
     /// `each` breaks off.
     fn each<B>(
         &self,
-        mut each: impl FnMut(&[Event], f64) -> Result<ControlFlow<B>, Malformed>,
+        mut each: impl FnMut(&[Event], f64) -> Result<ControlFlow<B>, ImpossibleEvent>,
     ) -> Result<ControlFlow<B>, EngineError> {
         let Events::OnDisk(source) = self else {
             let events = self.in_memory().unwrap_or_default();

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::{Replayed, Verified};
+use deadheat_explain::{Replay, Verified};
 use deadheat_explore::{Gap, PossibleAccess, PossibleRace};
-use deadheat_lang::{Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, Waiting, WaitsFor};
+use deadheat_lang::{
+    Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, WaitingStrand, WaitsFor,
+};
 use deadheat_model::{
     AccessKind, Construct, Event, Findings, Names, Op, Race, RaceKind, RacingAccess, Site,
     SourcePosition, Strand,
@@ -240,8 +242,8 @@ impl CheckReport {
         run: &Run,
         engine: &Engine,
         findings: &Findings,
-        orders: Option<&Replayed>,
-        exploration: Option<&Replayed>,
+        orders: Option<&Replay>,
+        exploration: Option<&Replay>,
     ) -> CheckReport {
         let tables = &run.execution.names;
         let races = findings.races.iter().map(|finding| &finding.race);
@@ -404,7 +406,7 @@ impl<'t> StrandNames<'t> {
         })
     }
 
-    fn deadlock(&self, waiting: &[Waiting]) -> DeadlockReport {
+    fn deadlock(&self, waiting: &[WaitingStrand]) -> DeadlockReport {
         let more = waiting.len().saturating_sub(MAX_WAITING);
         let waiting = waiting.iter().take(MAX_WAITING);
         let waiting = waiting.map(|waiting| WaitingReport {
@@ -419,7 +421,7 @@ impl<'t> StrandNames<'t> {
         }
     }
 
-    fn waits_for(&self, waiting: &Waiting) -> String {
+    fn waits_for(&self, waiting: &WaitingStrand) -> String {
         let name = waiting.name.as_deref();
         let named = |what: &str| match name {
             Some(name) => format!("{what} `{name}`"),
@@ -525,7 +527,7 @@ fn lines(schedule: &RecordedSchedule) -> Vec<String> {
     text.lines().map(str::to_string).collect()
 }
 
-fn explored(replayed: &Replayed, tables: &Names) -> ExploredReport {
+fn explored(replayed: &Replay, tables: &Names) -> ExploredReport {
     let exploration = replayed.exploration;
     // The numbers of strands in an exploration are its own.
     let names = StrandNames {

@@ -129,8 +129,7 @@ impl<'s> Renderer<'s> {
             let note = format!("when sections are entered by {}", shortened(order));
             group = group.element(Level::NOTE.message(note));
         }
-        let schedule = race.schedule.as_deref().unwrap_or_default();
-        group = group.elements(schedule_note(schedule));
+        group = group.elements(race.schedule.as_deref().map(schedule_note));
         match &race.remedy {
             Some(remedy) => group.element(Level::HELP.message(remedy.clone())),
             None => group,
@@ -161,7 +160,7 @@ impl<'s> Renderer<'s> {
         for race in others.take(most) {
             let more = format!(" (in another schedule){}", identity(&race.fingerprint));
             let group = self.race(&race.location, &race.first, &race.second, &more);
-            self.add(text, group.elements(schedule_note(&race.schedule)));
+            self.add(text, group.element(schedule_note(&race.schedule)));
         }
         if hidden > 0 {
             let hidden = counted(hidden, "more race");
@@ -171,7 +170,7 @@ impl<'s> Renderer<'s> {
         }
         if let (Some(found), None) = (&explored.deadlock, &report.deadlock) {
             let group = self.deadlock("nobody can go on (in another schedule)", &found.what);
-            self.add(text, group.elements(schedule_note(&found.schedule)));
+            self.add(text, group.element(schedule_note(&found.schedule)));
         }
         let here = report.error.as_ref().map(|error| error.position);
         let errors = explored.errors.iter();
@@ -181,7 +180,7 @@ impl<'s> Renderer<'s> {
             let identity = identity(&error.fingerprint);
             let title = format!("{} (in another schedule){identity}", error.message);
             let group = self.error(title, error);
-            self.add(text, group.elements(schedule_note(&found.schedule)));
+            self.add(text, group.element(schedule_note(&found.schedule)));
         }
     }
 
@@ -290,14 +289,12 @@ fn range(position: SourcePosition) -> Range<usize> {
     start..start + position.length as usize
 }
 
-/// A schedule in one line, shortened if it is long.
-fn schedule_note(schedule: &[String]) -> Option<annotate_snippets::Message<'static>> {
-    if schedule.is_empty() {
-        return None;
-    }
-    let turns = shortened(schedule);
-    let note = format!("for example, by the schedule: {turns}");
-    Some(Level::NOTE.message(note))
+/// A schedule in one line, shortened if it is long; or why there is none.
+fn schedule_note(schedule: &[String]) -> annotate_snippets::Message<'static> {
+    Level::NOTE.message(match schedule {
+        [] => "without a schedule: there was no time to follow it again, or no room to keep one for each race".to_string(),
+        turns => format!("for example, by the schedule: {}", shortened(turns)),
+    })
 }
 
 /// Turns one after the other, the first few if there are many.

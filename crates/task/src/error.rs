@@ -34,7 +34,7 @@ pub(crate) fn message(payload: &Payload) -> String {
 
 /// A task that waits for what nobody will do.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Waiting {
+pub struct WaitingTask {
     /// The task, by its path (`main/2/1`), in a run that is checked or recorded.
     pub task: Option<String>,
     /// What it waits for.
@@ -43,7 +43,7 @@ pub struct Waiting {
     pub at: String,
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for WaitingTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let task = self.task.as_deref().unwrap_or("a task");
         write!(f, "{task} waits at {} for {}", self.at, self.what)
@@ -65,7 +65,7 @@ pub enum Error {
     #[error("deadlock: {}", list(.0))]
     Deadlock(
         /// Who waited for what.
-        Vec<Waiting>,
+        Vec<WaitingTask>,
     ),
     /// The engine cannot order what the program uses.
     #[error("{at}: {engine} cannot order `{construct}`; {instead}")]
@@ -103,8 +103,12 @@ pub enum Error {
 /// At most so many waiting tasks are named.
 const NAMED: usize = 10;
 
-fn list(waiting: &[Waiting]) -> String {
-    let mut lines: Vec<String> = waiting.iter().take(NAMED).map(Waiting::to_string).collect();
+fn list(waiting: &[WaitingTask]) -> String {
+    let mut lines: Vec<String> = waiting
+        .iter()
+        .take(NAMED)
+        .map(WaitingTask::to_string)
+        .collect();
     if waiting.len() > NAMED {
         lines.push(format!("and {} more", waiting.len() - NAMED));
     }

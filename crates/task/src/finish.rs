@@ -12,14 +12,14 @@ use crate::error::{Cancellation, cancel};
 use crate::future::{Future, Outlet};
 use crate::job::{HeapJob, Job, Payload};
 use crate::monitor::{FinishState, Kind};
-use crate::pending::Pending;
 use crate::sync::{Mutex, lock};
+use crate::task_count::TaskCount;
 use crate::worker::Worker;
 
 /// What a block and its tasks share.
 #[derive(Default)]
 pub(crate) struct Finish {
-    pending: Pending,
+    tasks: TaskCount,
     panic: Mutex<Option<Payload>>,
     pub(crate) state: FinishState,
 }
@@ -35,7 +35,7 @@ impl Finish {
         if let Err(payload) = result {
             self.keep(payload);
         }
-        if let Some(waiter) = self.pending.end() {
+        if let Some(waiter) = self.tasks.end() {
             worker.wake(waiter);
         }
     }
@@ -73,7 +73,7 @@ impl Finish {
 
     #[allow(unsafe_code)]
     unsafe fn job(&self, body: impl FnOnce() + Send) -> Job {
-        self.pending.begin();
+        self.tasks.begin();
         let finish = Pointer(self);
         let closure = move || {
             // The whole of it, not the field: a field by itself could not be sent.
@@ -103,7 +103,7 @@ unsafe impl Send for Pointer {}
 
 /// Waits for all tasks of a block; panics as they did.
 pub(crate) fn close(worker: &Worker, finish: &Finish) {
-    if let Some(latch) = finish.pending.close() {
+    if let Some(latch) = finish.tasks.close() {
         worker.wait_for_own(latch, finish.address());
     }
     let panic = lock(&finish.panic).take();

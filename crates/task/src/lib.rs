@@ -81,16 +81,16 @@ pub mod indices;
 #[doc(hidden)]
 pub mod isolation;
 #[doc(hidden)]
-pub mod pending;
-#[doc(hidden)]
 pub mod sleep;
 mod sync;
+#[doc(hidden)]
+pub mod task_count;
 #[doc(hidden)]
 pub mod waiter;
 
 #[cfg(not(loom))]
 pub use crate::{
-    error::{Error, Waiting},
+    error::{Error, WaitingTask},
     finish::{Scope, finish},
     future::{Future, future},
     isolated::isolated,

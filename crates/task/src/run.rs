@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crossbeam_deque::{Stealer, Worker as Deque};
 
-use crate::error::{Cancellation, Error, Waiting, cancel, message, place};
+use crate::error::{Cancellation, Error, WaitingTask, cancel, message, place};
 use crate::fiber::{On, Wait};
 use crate::finish::{Finish, close};
 use crate::isolation::Isolation;
@@ -122,14 +122,14 @@ impl Run {
         Outcome { result, report }
     }
 
-    fn waiting(&self) -> Vec<Waiting> {
+    fn waiting(&self) -> Vec<WaitingTask> {
         let stuck = lock(&self.stuck);
         let numbers: Vec<Option<u32>> = stuck.iter().map(|wait| wait.task).collect();
         let names = match &self.monitor {
             Some(monitor) => monitor.task_names(&numbers),
             None => vec![None; numbers.len()],
         };
-        let waiting = stuck.iter().zip(names).map(|(wait, task)| Waiting {
+        let waiting = stuck.iter().zip(names).map(|(wait, task)| WaitingTask {
             task,
             what: match wait.on {
                 On::Promise(_, made) => format!("the promise made at {}", place(made)),
@@ -139,7 +139,7 @@ impl Run {
             },
             at: wait.at.map(place).unwrap_or_default(),
         });
-        let mut waiting: Vec<Waiting> = waiting.collect();
+        let mut waiting: Vec<WaitingTask> = waiting.collect();
         waiting.sort_by(|a, b| (&a.task, &a.at).cmp(&(&b.task, &b.at)));
         waiting
     }

@@ -19,7 +19,7 @@ use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, fence, lock};
 
 /// Why a worker does not sleep any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waking {
+pub enum WakeReason {
     /// There may be something to do.
     Work,
     /// All workers are idle: there will never be anything to do.
@@ -47,17 +47,17 @@ impl Sleep {
     }
 
     /// Sleeps until there may be work, unless `has_work` or nobody else is awake.
-    pub fn sleep(&self, worker: usize, has_work: impl Fn() -> bool) -> Waking {
+    pub fn sleep(&self, worker: usize, has_work: impl Fn() -> bool) -> WakeReason {
         let mut idle = lock(&self.idle);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let mut waking = Waking::Work;
+        let mut waking = WakeReason::Work;
         if !has_work() {
             idle[worker] = true;
             if idle.iter().all(|&idle| idle) {
-                waking = Waking::AllIdle;
+                waking = WakeReason::AllIdle;
             }
-            while idle[worker] && waking == Waking::Work && !has_work() {
+            while idle[worker] && waking == WakeReason::Work && !has_work() {
                 idle = self.wait(worker, idle);
             }
             idle[worker] = false;

@@ -28,7 +28,7 @@ use crate::job::{Job, StackJob};
 use crate::monitor::{Tables, TaskState};
 use crate::par_for::Chunk;
 use crate::run::Run;
-use crate::sleep::Waking;
+use crate::sleep::WakeReason;
 use crate::stack::{GUARD, Stack, page};
 use crate::waiter::{Latch, Waiter};
 
@@ -137,7 +137,7 @@ impl Worker {
                 std::thread::yield_now();
                 continue;
             }
-            if run.sleep.sleep(self.index as usize, || self.has_work()) == Waking::AllIdle
+            if run.sleep.sleep(self.index as usize, || self.has_work()) == WakeReason::AllIdle
                 && !run.done.load(Ordering::Acquire)
             {
                 run.deadlock();

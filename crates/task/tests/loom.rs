@@ -1,13 +1,13 @@
 //! The scheduler's own protocols under every interleaving that the memory model allows: waiting and waking (`src/waiter.rs`), sleeping
-//! and deadlock (`src/sleep.rs`), blocks and what loops give away (`src/pending.rs`, `src/indices.rs`), `isolated`
+//! and deadlock (`src/sleep.rs`), blocks and what loops give away (`src/task_count.rs`, `src/indices.rs`), `isolated`
 //! (`src/isolation.rs`). Run by `make test`, in a build of its own.
 
 #![cfg(loom)]
 
 use deadheat_task::indices::Indices;
 use deadheat_task::isolation::{Entry, Isolation};
-use deadheat_task::pending::Pending;
-use deadheat_task::sleep::{Sleep, Waking};
+use deadheat_task::sleep::{Sleep, WakeReason};
+use deadheat_task::task_count::TaskCount;
 use deadheat_task::waiter::{Event, Latch, Waiter};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -79,7 +79,7 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
                         return;
                     }
                     let has_work = || *mail.lock().unwrap() || done.load(Ordering::SeqCst);
-                    if sleep.sleep(1, has_work) == Waking::AllIdle {
+                    if sleep.sleep(1, has_work) == WakeReason::AllIdle {
                         assert!(received.load(Ordering::SeqCst), "idle with mail unread");
                         done.store(true, Ordering::SeqCst);
                         sleep.wake(0);
@@ -91,7 +91,7 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
         *mail.lock().unwrap() = true;
         sleep.wake(1);
         while !done.load(Ordering::SeqCst) {
-            if sleep.sleep(0, || done.load(Ordering::SeqCst)) == Waking::AllIdle {
+            if sleep.sleep(0, || done.load(Ordering::SeqCst)) == WakeReason::AllIdle {
                 assert!(received.load(Ordering::SeqCst), "idle with mail unread");
                 done.store(true, Ordering::SeqCst);
                 sleep.wake(1);
@@ -104,7 +104,7 @@ fn no_wake_up_is_lost_and_all_are_idle_only_when_nothing_is_left() {
 
 /// A loop over some elements: whoever runs a part of it gives some away, each to a new thread.
 struct Loop {
-    pending: Pending,
+    tasks: TaskCount,
     /// How often each index was run.
     runs: Vec<UnsafeCell<u32>>,
     /// Rings when the block has been woken.
@@ -124,10 +124,10 @@ impl Loop {
                     _ => indices.give_all(),
                 };
                 let other = parallel.clone();
-                parallel.pending.begin();
+                parallel.tasks.begin();
                 thread::spawn(move || {
                     Loop::run(&other, &Indices::from(given));
-                    if other.pending.end().is_some() {
+                    if other.tasks.end().is_some() {
                         other.bell.notify();
                     }
                 });
@@ -146,12 +146,12 @@ fn a_loop_runs_every_index_once_and_goes_on_when_all_have_ended() {
         model.preemption_bound = Some(3);
         model.check(move || {
             let parallel = Arc::new(Loop {
-                pending: Pending::default(),
+                tasks: TaskCount::default(),
                 runs: (0..count).map(|_| UnsafeCell::new(0)).collect(),
                 bell: Notify::new(),
             });
             Loop::run(&parallel, &Indices::from(0..count));
-            if let Some(latch) = parallel.pending.close() {
+            if let Some(latch) = parallel.tasks.close() {
                 while !latch.is_done() {
                     if latch.register(Waiter::new(0, 0)) {
                         parallel.bell.wait();

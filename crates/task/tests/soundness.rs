@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use deadheat_task::sleep::{Sleep, Waking};
+use deadheat_task::sleep::{Sleep, WakeReason};
 use deadheat_task::waiter::{Event, Latch, Waiter};
 use deadheat_task::{Shared, SharedGrid, SharedSlice};
 
@@ -152,7 +152,7 @@ fn who_sleeps_is_woken_until_nothing_is_left() {
                     }
                     let has_work =
                         || done.load(Ordering::SeqCst) || !mail[worker].lock().unwrap().is_empty();
-                    if sleep.sleep(worker, has_work) == Waking::AllIdle {
+                    if sleep.sleep(worker, has_work) == WakeReason::AllIdle {
                         assert_eq!(passed.load(Ordering::SeqCst), TIMES + 1, "nothing is lost");
                         done.store(true, Ordering::SeqCst);
                         sleep.wake_all();

@@ -200,8 +200,8 @@ impl Program {
             .arg(format!("--with={compiler}"))
             .args(["-O1", "-Wall", "-Wextra", "-Wno-unused-parameter"])
             .args(options)
-            .args(&self.options)
-            .args(words("DEADHEAT_CORPUS_OPTIONS"));
+            .args(words("DEADHEAT_CORPUS_OPTIONS"))
+            .args(&self.options);
         build.arg(&self.path).arg("-o").arg(&executable);
         let built = build.output().unwrap();
         let said = String::from_utf8_lossy(&built.stderr).into_owned();

@@ -12,7 +12,7 @@ use std::iter::once;
 use deadheat_model::{
     Access, AccessKind, EventNumber, Execution, Location, Lock, Op, StopReason, StopToken, Strand,
 };
-use deadheat_offline::threads::{At, Driver, Lowering, Malformed, Publish, ThreadEngine};
+use deadheat_offline::threads::{At, Driver, ImpossibleEvent, Lowering, Publish, ThreadEngine};
 
 /// Something that stands for what strands had done when they published to it.
 pub type Slot = usize;
@@ -42,7 +42,7 @@ pub trait Listener {
 const STOPS: EventNumber = 1 << 8;
 
 /// Tells all of an execution, or says why nobody could have done it.
-pub fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), Malformed> {
+pub fn tell(execution: &Execution, to: &mut impl Listener) -> Result<(), ImpossibleEvent> {
     tell_until(execution, to, StopToken::default()).map(drop)
 }
 
@@ -51,7 +51,7 @@ pub fn tell_until(
     execution: &Execution,
     to: &mut impl Listener,
     stop: StopToken,
-) -> Result<Option<StopReason>, Malformed> {
+) -> Result<Option<StopReason>, ImpossibleEvent> {
     let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
     for (event, number) in execution.events.iter().zip(1..) {
         if EventNumber::is_multiple_of(number, STOPS)

@@ -27,7 +27,7 @@ mod roots;
 mod stairs;
 
 use deadheat_model::{Execution, Race, StopReason, StopToken};
-use deadheat_offline::threads::Malformed;
+use deadheat_offline::threads::ImpossibleEvent;
 
 pub use neighbourhood::{EdgeKind, Neighbourhood, neighbourhood};
 pub use relevance::ReadCounts;
@@ -129,9 +129,9 @@ impl Explanation {
 }
 
 /// Explains the races of an execution, or says why nobody could have done it.
-pub fn explain(execution: &Execution, limits: &Limits) -> Result<Explanation, Malformed> {
+pub fn explain(execution: &Execution, limits: &Limits) -> Result<Explanation, ImpossibleEvent> {
     if execution.events.len() >= u32::MAX as usize {
-        return Err(Malformed {
+        return Err(ImpossibleEvent {
             number: u32::MAX.into(),
             strand: "the execution".to_string(),
             problem: "has more events than can be explained at once: record a shorter run".into(),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{Access, AccessKind, EventNumber, Execution, Race, Strand};
-use deadheat_offline::threads::{At, Malformed};
+use deadheat_offline::threads::{At, ImpossibleEvent};
 use rustc_hash::FxHashMap;
 
 use super::edges::{Listener, Slot, tell};
@@ -36,7 +36,7 @@ pub struct Neighbourhood {
 }
 
 /// The part of the ordering graph around a race, or why nobody could have done the execution.
-pub fn neighbourhood(execution: &Execution, race: &Race) -> Result<Neighbourhood, Malformed> {
+pub fn neighbourhood(execution: &Execution, race: &Race) -> Result<Neighbourhood, ImpossibleEvent> {
     let mut collector = Collector::default();
     tell(execution, &mut collector)?;
     let mut into: BTreeMap<EventNumber, Vec<(EventNumber, EdgeKind)>> = BTreeMap::new();

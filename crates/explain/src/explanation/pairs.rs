@@ -24,7 +24,7 @@
 //! compared; past that only the latest accesses of other strands are.
 
 use deadheat_model::{Access, AccessKind, Execution, Location, Strand};
-use deadheat_offline::threads::{At, Malformed};
+use deadheat_offline::threads::{At, ImpossibleEvent};
 use deadheat_order::Time;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -75,7 +75,7 @@ pub(crate) fn pairs(
     prepass: &Prepass,
     relevant: &FixedBitSet,
     limits: &Limits,
-) -> Result<Pairs, Malformed> {
+) -> Result<Pairs, ImpossibleEvent> {
     let mut pass = Pass {
         prepass,
         relevant,

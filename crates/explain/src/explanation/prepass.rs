@@ -13,7 +13,7 @@
 //! and 8 bytes for each computation event.
 
 use deadheat_model::{Access, AccessKind, Execution, Location, Op, Strand};
-use deadheat_offline::threads::{At, Malformed};
+use deadheat_offline::threads::{At, ImpossibleEvent};
 use deadheat_order::{Epoch, PersistentClock, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -65,7 +65,7 @@ impl Numbering {
     }
 }
 
-pub(crate) fn prepass(execution: &Execution) -> Result<Prepass, Malformed> {
+pub(crate) fn prepass(execution: &Execution) -> Result<Prepass, ImpossibleEvent> {
     let mut pass = Pass::default();
     tell(execution, &mut pass)?;
     let mixed = pass

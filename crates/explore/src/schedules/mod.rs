@@ -28,7 +28,9 @@ use std::collections::BTreeMap;
 use deadheat_lang::code::Value;
 use deadheat_lang::digest::digest;
 use deadheat_lang::machine::{Machine, Observer, Readiness, State};
-use deadheat_lang::{LocationName, Program, RecordedSchedule, RuntimeError, Waiting, waiting};
+use deadheat_lang::{
+    LocationName, Program, RecordedSchedule, RuntimeError, WaitingStrand, waiting,
+};
 use deadheat_model::{AccessKind, Event, Site, StopToken, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -178,7 +180,7 @@ struct Search<'p> {
     races_of: BTreeMap<LocationName, usize>,
     /// The pairs of instances of declared cells that were found to race.
     met: FxHashSet<(u32, u32)>,
-    deadlock: Option<(Vec<Waiting>, Vec<Strand>)>,
+    deadlock: Option<(Vec<WaitingStrand>, Vec<Strand>)>,
     errors: BTreeMap<RuntimeError, Vec<Strand>>,
     /// What was found and not yet told.
     news: Vec<News>,

@@ -100,7 +100,7 @@ pub fn explore_sections(
 
 /// An order still to be tried.
 #[derive(Default)]
-struct Pending {
+struct NextOrder {
     /// The strands that enter sections.
     strands: Vec<u32>,
     /// Whether the last of them may have something else to do.
@@ -116,7 +116,7 @@ struct Search<'p> {
     classes: FxHashSet<u128>,
     /// The orders that were tried or are pending, by their digests.
     tried: FxHashSet<u128>,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<NextOrder>,
     pending_sections: usize,
     runs: u64,
     /// Whether some run did not take the order it was to take.
@@ -137,7 +137,7 @@ impl<'p> Search<'p> {
             races: Races::new(program, options),
             classes: FxHashSet::default(),
             tried: FxHashSet::default(),
-            pending: VecDeque::from([Pending::default()]),
+            pending: VecDeque::from([NextOrder::default()]),
             pending_sections: 0,
             runs: 0,
             strayed: false,
@@ -148,7 +148,7 @@ impl<'p> Search<'p> {
     }
 
     /// The next order to try, as long as there is one and no bound is met.
-    fn next(&mut self) -> Option<Pending> {
+    fn next(&mut self) -> Option<NextOrder> {
         if self.stopped {
             return None;
         }
@@ -182,7 +182,7 @@ impl<'p> Search<'p> {
     }
 
     /// Runs the program in an order. If its class is new, looks for races in it, and for other orders.
-    fn try_order(&mut self, next: Pending) -> Result<(), EngineError> {
+    fn try_order(&mut self, next: NextOrder) -> Result<(), EngineError> {
         self.runs += 1;
         let paths = next.strands.iter();
         let paths: Vec<_> = paths
@@ -263,7 +263,7 @@ impl<'p> Search<'p> {
         }
         if self.tried.insert(digest) {
             self.pending_sections += strands.len();
-            self.pending.push_back(Pending {
+            self.pending.push_back(NextOrder {
                 strands,
                 is_a_guess,
             });

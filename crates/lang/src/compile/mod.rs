@@ -60,7 +60,7 @@ struct Local {
 
 /// What must be closed when a statement leaves the body it stands in.
 #[derive(Clone, Copy)]
-enum Enclosing {
+enum OpenBlock {
     Finish(Site),
     Isolated(Site),
 }
@@ -73,7 +73,7 @@ struct Body {
     next_slot: u32,
     /// The most slots in use at a time, over the whole frame.
     slots: u32,
-    enclosing: Vec<Enclosing>,
+    enclosing: Vec<OpenBlock>,
     /// A strand's body ends the strand on `return`; a procedure's returns to its caller.
     is_strand: bool,
 }
@@ -131,8 +131,8 @@ impl Compiler<'_> {
     fn close_enclosing(&mut self) {
         for index in (0..self.body.enclosing.len()).rev() {
             self.emit(match self.body.enclosing[index] {
-                Enclosing::Finish(site) => Instruction::FinishEnd(site),
-                Enclosing::Isolated(site) => Instruction::IsolatedEnd(site),
+                OpenBlock::Finish(site) => Instruction::FinishEnd(site),
+                OpenBlock::Isolated(site) => Instruction::IsolatedEnd(site),
             });
         }
     }

@@ -4,7 +4,7 @@ use deadheat_model::Site;
 
 use super::names::did_you_mean;
 use super::sites::closing_brace;
-use super::{Compiler, Enclosing, Global};
+use super::{Compiler, Global, OpenBlock};
 use crate::code::{Instruction, Requirement, Start};
 use crate::diagnostic::Diagnostic;
 use crate::flow::Flow;
@@ -64,7 +64,7 @@ impl Compiler<'_> {
             StatementKind::Finish(block) => {
                 let end = self.site(closing_brace(block));
                 self.emit(Instruction::FinishBegin(site));
-                self.body.enclosing.push(Enclosing::Finish(end));
+                self.body.enclosing.push(OpenBlock::Finish(end));
                 self.block(block);
                 self.body.enclosing.pop();
                 self.emit(Instruction::FinishEnd(end));
@@ -72,7 +72,7 @@ impl Compiler<'_> {
             StatementKind::Isolated(block) => {
                 let end = self.site(closing_brace(block));
                 self.emit(Instruction::IsolatedBegin(site));
-                self.body.enclosing.push(Enclosing::Isolated(end));
+                self.body.enclosing.push(OpenBlock::Isolated(end));
                 self.block(block);
                 self.body.enclosing.pop();
                 self.emit(Instruction::IsolatedEnd(end));

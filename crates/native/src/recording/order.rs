@@ -10,13 +10,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::tape::{Code, Record, Records, Stamped, Tape, What};
+use super::tape::{Code, Record, Records, StampedEvent, Tape, What};
 
 /// What a thread does next, in the order of all.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     Access { address: u64, code: Code },
-    Stamped(Stamped),
+    StampedEvent(StampedEvent),
     Stack { address: u64, size: u64 },
 }
 
@@ -26,7 +26,7 @@ impl Step {
         match self {
             Step::Access { .. } => false,
             Step::Stack { .. } => true,
-            Step::Stamped(stamped) => matches!(stamped.what, What::Allocated | What::New),
+            Step::StampedEvent(stamped) => matches!(stamped.what, What::Allocated | What::New),
         }
     }
 }
@@ -72,9 +72,9 @@ impl Thread<'_> {
                 Some(Record::Stack { address, size }) => {
                     self.next = Some(Step::Stack { address, size });
                 }
-                Some(Record::Stamped(stamped)) => {
+                Some(Record::StampedEvent(stamped)) => {
                     self.time = stamped.time;
-                    self.next = Some(Step::Stamped(stamped));
+                    self.next = Some(Step::StampedEvent(stamped));
                 }
             }
         }
@@ -126,7 +126,7 @@ impl<'a> Order<'a> {
             let Some(step) = self.threads[index].next else {
                 continue;
             };
-            if let Step::Stamped(stamped) = step {
+            if let Step::StampedEvent(stamped) = step {
                 if stamped.stamp > self.stamp {
                     self.waiting.insert(stamped.stamp, index);
                     continue;

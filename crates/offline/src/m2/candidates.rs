@@ -1,42 +1,18 @@
 //! Pairs of accesses that may race: the order that every correct reordering preserves leaves them unordered, and
 //! they have no lock in common.
 //!
-//! The accesses to a location are put together by strand, place, kind and the locks held. Two such
+//! The accesses to a location are in [groups](super::groups). Two
 //! groups of different strands that conflict and share no lock are compared: as what an access needs
 //! only grows along its strand, the accesses of one group that are not ordered with a given one of the
 //! other are neighbours, and both ends of that range only move forward.
 
 use deadheat_model::{AccessKind, Location, Lock, Names, Site, Strand};
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
 
+use super::groups::{Group, GroupKey, Groups};
 use super::skeleton::{Access, Builder, Link, Skeleton};
-use crate::threads::locksets::LocksetId;
 use crate::threads::{At, Publish, Slot, ThreadEngine};
-
-/// Accesses of one strand to one location, at one place, of one kind, plain or atomic, under the same locks.
-#[derive(Clone, Debug)]
-pub struct Group {
-    /// The strand whose they are.
-    pub strand: u32,
-    /// Where in the source.
-    pub site: Site,
-    /// Read or write.
-    pub kind: AccessKind,
-    atomic: bool,
-    held: LocksetId,
-    /// Where in the strand's chain, ascending.
-    accesses: Vec<Access>,
-}
-
-impl Group {
-    fn link(&self, access: usize) -> Link {
-        Link {
-            strand: self.strand,
-            index: self.accesses[access].index,
-        }
-    }
-}
 
 /// The accesses of the locations that can race.
 #[derive(Debug)]
@@ -68,29 +44,45 @@ const MAX_ROWS: usize = 1 << 22;
 
 /// The groups of a location that may meet.
 pub struct Meetings<'a> {
-    /// The pairs of groups.
+    /// The pairs of groups, by their two places.
     pub meetings: Vec<Meeting<'a>>,
     /// Whether these are all.
     pub all: bool,
 }
 
+/// About how many groups are compared at a time, on all cores.
+const AT_A_TIME: u64 = 1 << 20;
+
 impl Candidates {
-    /// Of each location that can race, the groups that may meet.
-    pub fn meetings<'a>(&'a self, skeleton: &'a Skeleton) -> impl Iterator<Item = Meetings<'a>> {
+    /// Calls with the groups that may meet of each location that can race, in their order.
+    pub fn meetings<'a>(&'a self, skeleton: &'a Skeleton, mut each: impl FnMut(Meetings<'a>)) {
         let mut room = MAX_MEETINGS;
         let mut compared = 0;
-        let mut needs = Needs::default();
-        self.groups.iter().map(move |(location, groups)| {
+        let mut rest = &self.groups[..];
+        while !rest.is_empty() {
             let most = match compared < MAX_COMPARED {
                 true => (room.max(FEW_MEETINGS), MAX_COMPARED),
                 false => (FEW_MEETINGS, FEW_COMPARED),
             };
-            needs.gather(groups, skeleton);
-            let found = meetings(*location, groups, skeleton, &needs, most);
-            compared += (groups.len() * groups.len() / 2) as u64;
-            room = room.saturating_sub(found.meetings.len());
-            found
-        })
+            let mut count = 0;
+            let some = rest.iter().take_while(|(_, groups)| {
+                let before = count;
+                count += (groups.len() * groups.len() / 2) as u64;
+                before == 0 || count <= AT_A_TIME
+            });
+            let (some, others) = rest.split_at(some.count());
+            rest = others;
+            compared += count;
+            let found = some.par_iter().with_min_len(16);
+            let found = found.map_init(Needs::default, |needs, (location, groups)| {
+                needs.gather(groups, skeleton);
+                meetings(*location, groups, skeleton, needs, most)
+            });
+            for found in found.collect::<Vec<_>>() {
+                room = room.saturating_sub(found.meetings.len());
+                each(found);
+            }
+        }
     }
 }
 
@@ -109,7 +101,7 @@ impl Needs {
         let single = groups.iter().all(|group| group.accesses.len() == 1);
         if single && groups.len() * self.strands <= MAX_ROWS {
             for group in groups {
-                let need = |other| skeleton.need_of(group.strand, group.accesses[0], other);
+                let need = |other| skeleton.need_of(group.key.strand, group.accesses[0], other);
                 self.rows.extend((0..self.strands as u32).map(need));
             }
         }
@@ -132,7 +124,7 @@ impl Needs {
                 .unordered(skeleton)
                 .any(|(_, them)| them.count() > 0);
         }
-        let need = |at: usize, of: &Group| self.rows[at * self.strands + of.strand as usize];
+        let need = |at: usize, of: &Group| self.rows[at * self.strands + of.key.strand as usize];
         need(at_one, other) <= other.accesses[0].index
             && need(at_other, one) <= one.accesses[0].index
     }
@@ -149,11 +141,11 @@ fn meetings<'a>(
     let mut all = true;
     'all: for (at_one, one) in groups.iter().enumerate() {
         for (at_other, other) in groups[..at_one].iter().enumerate() {
-            let writes = one.kind == AccessKind::Write || other.kind == AccessKind::Write;
+            let writes = one.key.kind == AccessKind::Write || other.key.kind == AccessKind::Write;
             if !writes
-                || one.atomic && other.atomic
-                || one.strand == other.strand
-                || !skeleton.locksets.disjoint(one.held, other.held)
+                || one.key.atomic && other.key.atomic
+                || one.key.strand == other.key.strand
+                || !skeleton.locksets.disjoint(one.key.held, other.key.held)
             {
                 continue;
             }
@@ -171,21 +163,22 @@ fn meetings<'a>(
             }
         }
     }
+    meetings.sort_by_key(Meeting::places);
     Meetings { meetings, all }
 }
 
 impl Meeting<'_> {
     /// The two places, the smaller first.
     pub fn places(&self) -> (Site, Site) {
-        let (a, b) = (self.one.site, self.other.site);
+        let (a, b) = (self.one.key.site, self.other.key.site);
         (a.min(b), a.max(b))
     }
 
     /// Where in the source an access of one of the two groups is, and its kind.
     pub fn access(&self, access: Link) -> (Site, AccessKind) {
-        match access.strand == self.one.strand {
-            true => (self.one.site, self.one.kind),
-            false => (self.other.site, self.other.kind),
+        match access.strand == self.one.key.strand {
+            true => (self.one.key.site, self.one.key.kind),
+            false => (self.other.key.site, self.other.key.kind),
         }
     }
 
@@ -199,18 +192,19 @@ impl Meeting<'_> {
         let (mut low, mut high) = (0, 0);
         (0..one.accesses.len()).map(move |access| {
             let link = one.link(access);
-            let needed = skeleton.need_of(one.strand, one.accesses[access], other.strand);
+            let needed = skeleton.need_of(one.key.strand, one.accesses[access], other.key.strand);
             while low < other.accesses.len() && other.accesses[low].index < needed {
                 low += 1;
             }
             high = high.max(low);
             while high < other.accesses.len()
-                && skeleton.need_of(other.strand, other.accesses[high], one.strand) <= link.index
+                && skeleton.need_of(other.key.strand, other.accesses[high], one.key.strand)
+                    <= link.index
             {
                 high += 1;
             }
             let others = ConcurrentAccesses {
-                strand: other.strand,
+                strand: other.key.strand,
                 accesses: &other.accesses[low..high],
             };
             (link, others)
@@ -257,43 +251,32 @@ impl<'a> ConcurrentAccesses<'a> {
 /// Makes a [`Skeleton`], and notes the accesses of the locations that can race.
 pub struct Collector {
     builder: Builder,
-    /// By location: which of the groups, for those that can race.
+    /// By location: which of those that can race it is.
     places: Vec<u32>,
-    groups: Vec<(Location, Vec<Group>)>,
-    /// Which group of a location it is, for those that are not among its last ones.
-    known: FxHashMap<(u32, GroupKey), usize>,
+    groups: Groups,
 }
 
-/// Strand, place, kind, whether it is atomic, and the locks held.
-type GroupKey = (u32, Site, AccessKind, bool, LocksetId);
-
 const CANNOT_RACE: u32 = u32::MAX;
-
-/// How many of a location's last groups are looked at before the table of all is.
-const NEAR: usize = 8;
 
 impl Collector {
     /// Before the first event of a trace with these names, in which some locations matter, and some of
     /// those can race.
     pub fn new(names: &Names, matter: &FixedBitSet, can_race: &FixedBitSet) -> Collector {
         let mut places = vec![CANNOT_RACE; names.locations.len()];
-        let mut groups = Vec::new();
-        for x in can_race.ones() {
-            places[x] = groups.len() as u32;
-            groups.push((Location(x as u64), Vec::new()));
+        for (x, place) in can_race.ones().zip(0..) {
+            places[x] = place;
         }
         Collector {
             builder: Builder::new(names, matter),
             places,
-            groups,
-            known: FxHashMap::default(),
+            groups: Groups::new(can_race.ones().map(|x| Location(x as u64))),
         }
     }
 
     /// All events have been told.
     pub fn finish(self) -> (Skeleton, Candidates) {
         let candidates = Candidates {
-            groups: self.groups,
+            groups: self.groups.finish(),
         };
         (self.builder.finish(), candidates)
     }
@@ -304,36 +287,15 @@ impl Collector {
         if place == CANNOT_RACE {
             return;
         }
+        let key = GroupKey {
+            strand: at.strand.0,
+            site: at.site,
+            held: self.builder.held(at.strand),
+            kind,
+            atomic,
+        };
         let access = self.builder.last_access(at.strand);
-        let held = self.builder.held(at.strand);
-        let groups = &mut self.groups[place as usize].1;
-        let key = (at.strand.0, at.site, kind, atomic, held);
-        let last = groups.iter_mut().rev().take(NEAR);
-        for group in last {
-            if (
-                group.strand,
-                group.site,
-                group.kind,
-                group.atomic,
-                group.held,
-            ) == key
-            {
-                group.accesses.push(access);
-                return;
-            }
-        }
-        let known = self.known.entry((place, key)).or_insert(groups.len());
-        match groups.get_mut(*known) {
-            Some(group) => group.accesses.push(access),
-            None => groups.push(Group {
-                strand: at.strand.0,
-                site: at.site,
-                kind,
-                atomic,
-                held,
-                accesses: vec![access],
-            }),
-        }
+        self.groups.add(place, key, at.number as u32, access);
     }
 }
 

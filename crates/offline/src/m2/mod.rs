@@ -17,6 +17,7 @@
 
 pub mod candidates;
 pub mod decide;
+mod groups;
 mod hunt;
 mod recorded;
 pub mod skeleton;
@@ -129,9 +130,8 @@ type ByPlaces<'a> = BTreeMap<(Site, Site), Vec<Vec<Meeting<'a>>>>;
 fn by_places<'a>(candidates: &'a Candidates, skeleton: &'a Skeleton) -> (ByPlaces<'a>, bool) {
     let mut by_places = ByPlaces::new();
     let mut complete = true;
-    for Meetings { mut meetings, all } in candidates.meetings(skeleton) {
+    candidates.meetings(skeleton, |Meetings { mut meetings, all }| {
         complete &= all;
-        meetings.sort_unstable_by_key(Meeting::places);
         let mut kept = 0;
         while let Some(places) = meetings.last().map(Meeting::places) {
             let same = meetings.iter().rev().take_while(|m| m.places() == places);
@@ -149,6 +149,6 @@ fn by_places<'a>(candidates: &'a Candidates, skeleton: &'a Skeleton) -> (ByPlace
             kept += 1;
             by_places.entry(places).or_default().push(same);
         }
-    }
+    });
     (by_places, complete)
 }

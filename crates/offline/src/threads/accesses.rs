@@ -40,7 +40,7 @@ pub struct Judge<O, H> {
     order: O,
     /// The accesses so far.
     pub history: H,
-    forgetting: Option<Forgetting>,
+    past: Option<CommonPast>,
     /// With how many locations that are known to race it has enough.
     enough: usize,
 }
@@ -48,7 +48,7 @@ pub struct Judge<O, H> {
 /// What a history need not keep: whatever comes before the present of every strand that runs comes before all that
 /// is still to come, because a strand that begins later knows what the one that forks it knows.
 #[derive(Default)]
-struct Forgetting {
+struct CommonPast {
     running: Vec<Strand>,
     /// By strand: where in `running` it is.
     places: Vec<u32>,
@@ -70,7 +70,7 @@ const WORTH: usize = 64;
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Forgetting {
+impl CommonPast {
     fn begin(&mut self, strand: Strand) {
         if self.places.len() <= strand.index() {
             self.places.resize(strand.index() + 1, NOWHERE);
@@ -143,7 +143,7 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
         Judge {
             order: O::new(names),
             history,
-            forgetting: None,
+            past: None,
             enough: usize::MAX,
         }
     }
@@ -157,19 +157,19 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
     }
 
     /// The same, of a trace in which every strand but the first is forked: the history may forget.
-    pub fn forgetting(names: &Names, history: H) -> Judge<O, H> {
+    pub fn forgetful(names: &Names, history: H) -> Judge<O, H> {
         Judge {
-            forgetting: Some(Forgetting::default()),
+            past: Some(CommonPast::default()),
             ..Judge::new(names, history)
         }
     }
 
     #[inline]
     fn forget(&mut self) {
-        if let Some(forgetting) = &mut self.forgetting
-            && forgetting.is_due()
+        if let Some(past) = &mut self.past
+            && past.is_due()
         {
-            self.history.forget(forgetting.covered(&self.order));
+            self.history.forget(past.covered(&self.order));
         }
     }
 
@@ -193,8 +193,8 @@ impl<O: PartialOrder, H: History> Judge<O, H> {
 impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
     fn begin(&mut self, strand: Strand) {
         self.order.begin(strand);
-        if let Some(forgetting) = &mut self.forgetting {
-            forgetting.begin(strand);
+        if let Some(past) = &mut self.past {
+            past.begin(strand);
         }
     }
 
@@ -248,15 +248,15 @@ impl<O: PartialOrder, H: History> ThreadEngine for Judge<O, H> {
 
     fn fork(&mut self, at: At, child: Strand) {
         self.order.fork(at, child);
-        if let Some(forgetting) = &mut self.forgetting {
-            forgetting.begin(child);
+        if let Some(past) = &mut self.past {
+            past.begin(child);
         }
     }
 
     fn join(&mut self, at: At, child: Strand) {
         self.order.join(at, child);
-        if let Some(forgetting) = &mut self.forgetting {
-            forgetting.end(child);
+        if let Some(past) = &mut self.past {
+            past.end(child);
         }
     }
 

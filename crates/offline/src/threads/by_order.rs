@@ -62,7 +62,7 @@ pub(crate) fn by_order<Contained: PartialOrder, O: PartialOrder, F: Finder>(
     let pairs = Pairs::new(suspects, options.listing, most);
     let mut judged: Judge<O, _> = match survey.exposed.unforked {
         true => Judge::new(survey.names, pairs),
-        false => Judge::forgetting(survey.names, pairs),
+        false => Judge::forgetful(survey.names, pairs),
     };
     survey.feed(lowering, &only, &mut judged)?;
     Ok(judged.history.found(survey.count))

@@ -15,7 +15,7 @@ use super::{At, Lowering, ThreadEngine};
 /// A trace that no program could have produced.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("event {number}: {strand} {problem}")]
-pub struct Malformed {
+pub struct ImpossibleEvent {
     /// Which event, from 1.
     pub number: EventNumber,
     /// Who did it.
@@ -34,7 +34,7 @@ enum Life {
 pub(super) const NOBODY: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Holding {
+pub(super) struct LockState {
     pub(super) owner: u32,
     /// How often the owner has taken it.
     depth: u32,
@@ -42,7 +42,7 @@ pub(super) struct Holding {
     pub(super) readers: u32,
 }
 
-const FREE: Holding = Holding {
+const FREE: LockState = LockState {
     owner: NOBODY,
     depth: 0,
     readers: 0,
@@ -54,7 +54,7 @@ pub struct Driver<'a> {
     lowering: Lowering,
     next: EventNumber,
     lives: Vec<Life>,
-    locks: Vec<Holding>,
+    locks: Vec<LockState>,
     synchronisation: Synchronisation,
     tasks: Tasks,
     /// One bit for the code of each operation that occurred, plain accesses excepted.
@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
         &mut self,
         events: &[Event],
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         let first = self.next;
         self.next += events.len() as EventNumber;
         self.feed_some(events.iter().zip(first..), engine)
@@ -104,7 +104,7 @@ impl<'a> Driver<'a> {
         &mut self,
         events: impl Iterator<Item = (&'e Event, EventNumber)>,
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         for (event, number) in events {
             let access = event.access();
             let at = At {
@@ -158,7 +158,7 @@ impl<'a> Driver<'a> {
         at: At,
         lock: Lock,
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         let holding = &mut self.locks[lock.index()];
         if holding.owner == at.strand.0 {
             holding.depth += 1;
@@ -190,7 +190,7 @@ impl<'a> Driver<'a> {
         at: At,
         lock: Lock,
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         let holding = &mut self.locks[lock.index()];
         if holding.owner != at.strand.0 {
             return Err(self.problem(at, |names| {
@@ -210,7 +210,7 @@ impl<'a> Driver<'a> {
         at: At,
         child: Strand,
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         if self.lives[child.index()] != Life::Unseen {
             return Err(self.problem(at, |names| {
                 let child = names.strand(child);
@@ -227,7 +227,7 @@ impl<'a> Driver<'a> {
         at: At,
         child: Strand,
         engine: &mut impl ThreadEngine,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), ImpossibleEvent> {
         if child == at.strand {
             return Err(self.problem(at, |_| "joins itself".to_string()));
         }
@@ -238,15 +238,15 @@ impl<'a> Driver<'a> {
 
     #[cold]
     #[inline(never)]
-    fn goes_on_after_its_end(&self, at: At) -> Malformed {
+    fn goes_on_after_its_end(&self, at: At) -> ImpossibleEvent {
         self.problem(at, |_| {
             "does something after its end, or after it was joined".to_string()
         })
     }
 
     #[cold]
-    fn problem(&self, at: At, problem: impl Fn(&Names) -> String) -> Malformed {
-        Malformed {
+    fn problem(&self, at: At, problem: impl Fn(&Names) -> String) -> ImpossibleEvent {
+        ImpossibleEvent {
             number: at.number,
             strand: self.names.strand(at.strand).into_owned(),
             problem: problem(self.names),
@@ -256,7 +256,12 @@ impl<'a> Driver<'a> {
     /// Everything that few programs do.
     #[cold]
     #[inline(never)]
-    fn others(&mut self, at: At, op: Op, engine: &mut impl ThreadEngine) -> Result<(), Malformed> {
+    fn others(
+        &mut self,
+        at: At,
+        op: Op,
+        engine: &mut impl ThreadEngine,
+    ) -> Result<(), ImpossibleEvent> {
         let synchronisation = &mut self.synchronisation;
         let (names, locks) = (self.names, &mut self.locks[..]);
         let done = match op {
@@ -270,14 +275,14 @@ impl<'a> Driver<'a> {
 }
 
 /// Whether an execution could have happened.
-pub fn validate(execution: &Execution) -> Result<(), Malformed> {
+pub fn validate(execution: &Execution) -> Result<(), ImpossibleEvent> {
     let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
     driver.feed(&execution.events, &mut Nothing)
 }
 
 /// Takes out of an execution every event that could not have happened, given those before it that are left;
 /// says which these were, by their old numbers.
-pub fn repair(execution: &mut Execution) -> Vec<Malformed> {
+pub fn repair(execution: &mut Execution) -> Vec<ImpossibleEvent> {
     let mut problems = Vec::new();
     let mut driver = Driver::new(&execution.names, Lowering::HappensBefore);
     let mut number = 0;

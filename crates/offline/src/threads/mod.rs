@@ -34,7 +34,7 @@ pub mod vindicate;
 mod vindicated;
 pub mod wcp;
 
-pub use driver::{Driver, Malformed, repair, validate};
+pub use driver::{Driver, ImpossibleEvent, repair, validate};
 
 use deadheat_model::{Event, EventNumber, Location, Lock, Site, Strand};
 

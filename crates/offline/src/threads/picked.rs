@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use deadheat_model::{Event, EventNumber, StopReason, StopToken};
 use fixedbitset::FixedBitSet;
 
-use super::{Driver, Malformed, ThreadEngine};
+use super::{Driver, ImpossibleEvent, ThreadEngine};
 
 /// How many events are looked at at a time.
 const PART: usize = 1 << 18;
@@ -49,7 +49,7 @@ pub fn feed_picked(
     engine: &mut (impl ThreadEngine + Send),
     stop: StopToken,
     mut each: impl FnMut(f64) + Send,
-) -> Result<ControlFlow<End>, Malformed> {
+) -> Result<ControlFlow<End>, ImpossibleEvent> {
     let parts: Vec<&[Event]> = events.chunks(PART).collect();
     let (mut picked, mut next) = (Vec::new(), Vec::new());
     pick(parts.first().unwrap_or(&&[][..]), locations, &mut picked);
@@ -77,7 +77,7 @@ pub fn feed_window(
     driver: &mut Driver,
     engine: &mut impl ThreadEngine,
     stop: StopToken,
-) -> Result<ControlFlow<End>, Malformed> {
+) -> Result<ControlFlow<End>, ImpossibleEvent> {
     let mut picked = Vec::new();
     pick(events, locations, &mut picked);
     feed_part(&picked, first, driver, engine, stop)
@@ -90,7 +90,7 @@ fn feed_part(
     driver: &mut Driver,
     engine: &mut impl ThreadEngine,
     stop: StopToken,
-) -> Result<ControlFlow<End>, Malformed> {
+) -> Result<ControlFlow<End>, ImpossibleEvent> {
     let number = |place: u32| first + EventNumber::from(place);
     for some in picked.chunks(STOPS) {
         if let Some(why) = stop.due() {

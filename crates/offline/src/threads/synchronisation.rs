@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use deadheat_model::{AtomicOrdering, Barrier, Flag, Location, Lock, Names, Op, Semaphore, Strand};
 use rustc_hash::FxHashMap;
 
-use super::driver::{Holding, NOBODY};
+use super::driver::{LockState, NOBODY};
 use super::{At, Lowering, Publish, Slot, ThreadEngine};
 
 /// A round of a barrier: those who arrived, until the first leaves.
@@ -92,7 +92,7 @@ impl Synchronisation {
         at: At,
         op: Op,
         lowering: Lowering,
-        locks: &mut [Holding],
+        locks: &mut [LockState],
         names: &Names,
         engine: &mut impl ThreadEngine,
     ) -> Result<(), String> {

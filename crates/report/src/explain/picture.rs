@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use deadheat_explain::{EdgeKind, Neighbourhood, neighbourhood};
 use deadheat_model::{EventNumber, Execution, Race, Strand};
-use deadheat_offline::threads::Malformed;
+use deadheat_offline::threads::ImpossibleEvent;
 
 use crate::drawing::escaped;
 use crate::style::cut;
@@ -44,7 +44,7 @@ impl<'t> RacePicture<'t> {
         title: &str,
         execution: &'t Execution,
         race: &Race,
-    ) -> Result<RacePicture<'t>, Malformed> {
+    ) -> Result<RacePicture<'t>, ImpossibleEvent> {
         let around = neighbourhood(execution, race)?;
         let mut strands = vec![race.first.strand, race.second.strand];
         for &event in &around.events {

@@ -15,7 +15,7 @@ mod ordering;
 
 use deadheat_explain::edges::{Listener, Slot, tell};
 use deadheat_model::{Access, AccessKind, Event, Execution, Op, ReadKind, Strand};
-use deadheat_offline::threads::{At, Malformed};
+use deadheat_offline::threads::{At, ImpossibleEvent};
 use deadheat_order::PersistentClock;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -88,13 +88,13 @@ pub struct View {
 
 impl View {
     /// The view whose computation events are as large as can be.
-    pub fn between_synchronisation(execution: &Execution) -> Result<View, Malformed> {
+    pub fn between_synchronisation(execution: &Execution) -> Result<View, ImpossibleEvent> {
         View::new(execution, &FixedBitSet::new())
     }
 
     /// The view in which a computation event ends before every index in `splits`; or says why nobody
     /// could have done it.
-    pub fn new(execution: &Execution, splits: &FixedBitSet) -> Result<View, Malformed> {
+    pub fn new(execution: &Execution, splits: &FixedBitSet) -> Result<View, ImpossibleEvent> {
         let mut builder = Builder {
             all: &execution.events,
             splits,

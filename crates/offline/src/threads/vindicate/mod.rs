@@ -33,7 +33,7 @@ use deadheat_model::{Event, EventNumber, Lock, Names, Strand, Witness};
 
 use self::index::{OpenSections, Reader};
 use self::window::Window;
-use super::{Driver, Lowering, Malformed};
+use super::{Driver, ImpossibleEvent, Lowering};
 
 /// How much work may be done for one pair: events looked at, locks held there, entries of clocks computed.
 const WORK: usize = 1 << 24;
@@ -80,7 +80,7 @@ struct Section {
 
 impl<'a> Vindicator<'a> {
     /// Reads a trace, of which at most the first 2^32 - 1 events are looked at.
-    pub fn new(events: &'a [Event], names: &Names) -> Result<Vindicator<'a>, Malformed> {
+    pub fn new(events: &'a [Event], names: &Names) -> Result<Vindicator<'a>, ImpossibleEvent> {
         let events = &events[..events.len().min(NONE as usize)];
         let strands = names.strands.len();
         let mut reader = Reader {

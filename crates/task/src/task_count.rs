@@ -14,21 +14,21 @@ use crate::waiter::{Latch, Waiter};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Pending {
+pub struct TaskCount {
     count: AtomicUsize,
     latch: Latch,
 }
 
-impl Default for Pending {
-    fn default() -> Pending {
-        Pending {
+impl Default for TaskCount {
+    fn default() -> TaskCount {
+        TaskCount {
             count: AtomicUsize::new(1),
             latch: Latch::default(),
         }
     }
 }
 
-impl Pending {
+impl TaskCount {
     /// There is one more to wait for.
     #[inline]
     pub fn begin(&self) {
