@@ -6,13 +6,15 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The answer about one command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// C-family sources are compiled or preprocessed.
     pub compiles: bool,
+    /// Those sources.
+    pub sources: Vec<PathBuf>,
     /// An executable or shared object is linked.
     pub links: bool,
     /// A shared object or relocatable file, which gets its hooks from the executable.
@@ -245,6 +247,9 @@ impl Arguments {
             None => (SOURCES.contains(&ending), HEADERS.contains(&ending)),
         };
         self.compiles |= source || header;
+        if source {
+            self.sources.push(path.to_path_buf());
+        }
         *headers += header as usize;
         1
     }

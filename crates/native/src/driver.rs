@@ -217,6 +217,15 @@ const CALLS_THAT_GCC_REPLACES: [&str; 8] = [
     "-fno-builtin-bzero",
 ];
 
+/// Whether a source has loops that say how wide their vectors are to be.
+fn asks_for_vectors(source: &PathBuf) -> bool {
+    let text = std::fs::read(source).unwrap_or_default();
+    let words = ["simdlen", "safelen", "vectorize_width"].map(str::as_bytes);
+    words
+        .iter()
+        .any(|word| text.windows(word.len()).any(|part| part == *word))
+}
+
 fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<OsString> {
     let family = compiler.family;
     let mut options: Vec<OsString> = Vec::new();
@@ -225,8 +234,18 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
             options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
             // A read says which write it saw, which a recording must have, also when a write follows.
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
-            // clang tells of no access wider than 16 bytes: loops must not become vectors of more.
-            options.push("-mprefer-vector-width=128".into());
+            // clang tells of no access wider than 16 bytes: there must be no vectors of more.
+            options.extend(["-mprefer-vector-width=128", "-fno-slp-vectorize"].map(OsString::from));
+            let option = "-enable-interleaved-mem-accesses=false";
+            options.extend(["-mllvm", option].map(OsString::from));
+            // Loops that ask for wider ones become such whatever is preferred. One that is instrumented before becomes no
+            // vector at all, and takes up to twice as long; clang would warn about it.
+            if compiler.instruments_before_vectorising()
+                && asked.sources.iter().any(asks_for_vectors)
+            {
+                let early = ["-mllvm", "-sanitizer-early-opt-ep", "-Wno-pass-failed"];
+                options.extend(early.map(OsString::from));
+            }
             if asked.optimises {
                 // clang before 21 looks at the address of a variable's part to tell whether other threads can have that
                 // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
@@ -235,14 +254,6 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
                 options.extend(["-mllvm", option].map(OsString::from));
             }
             if asked.openmp {
-                // `simdlen` asks for wider ones whatever is preferred. A loop that is instrumented first becomes no
-                // vector at all, about which clang would warn.
-                if compiler.instruments_before_vectorising() {
-                    options.extend(
-                        ["-mllvm", "-sanitizer-early-opt-ep", "-Wno-pass-failed"]
-                            .map(OsString::from),
-                    );
-                }
                 // Accesses that are moved out of loops or merged with others lose their lines. Loops are what
                 // OpenMP is about; elsewhere the price, a fifth of the time, would be too high.
                 for option in [
@@ -340,17 +351,25 @@ mod tests {
     }
 
     #[test]
-    fn loops_of_openmp_are_instrumented_before_they_become_vectors() {
-        let line = |path: &str, line: &str| {
+    fn loops_that_ask_for_wide_vectors_are_instrumented_before_they_become_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let line = |path: &str, source: &str| {
             let (path, family) = (path.into(), Family::Clang);
-            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let arguments = ["-O2", "-c", source].map(OsString::from);
             let all = with_checking(&Compiler { path, family }, &arguments, "/deadheat".as_ref());
             all.unwrap().contains(&"-sanitizer-early-opt-ep".into())
         };
-        assert!(line("/usr/bin/clang-19", "-fopenmp -c a.c"));
-        assert!(!line("/usr/bin/clang-19", "-c a.c"));
-        assert!(!line("/usr/bin/clang-16", "-fopenmp -c a.c"));
-        assert!(!line("/not/there/clang", "-fopenmp -c a.c"));
+        let wide = source("wide.c", "#pragma omp simd simdlen(8)");
+        let other = source("other.c", "#pragma omp simd");
+        assert!(line("/usr/bin/clang-19", &wide));
+        assert!(!line("/usr/bin/clang-19", &other));
+        assert!(!line("/usr/bin/clang-16", &wide));
+        assert!(!line("/not/there/clang", &wide));
     }
 
     #[test]
