@@ -191,6 +191,10 @@ fn given_flags(encoded: &str, plain: &str) -> Vec<String> {
 fn flags(mut flags: Vec<String>, linker: &Path) -> String {
     let own = [
         "-Zsanitizer=thread",
+        // As for clang: reads that a write follows, and no vectors wider than what is told.
+        "-Cllvm-args=-tsan-instrument-read-before-write",
+        "-Cllvm-args=-enable-interleaved-mem-accesses=false",
+        "-Cno-vectorize-slp",
         // The runtime is ours.
         "-Zexternal-clangrt",
         &format!("-Clinker={}", linker.display()),
