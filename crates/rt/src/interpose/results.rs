@@ -99,6 +99,10 @@ calls! { (pc, result)
     unsetenv(name) { reads_text(name, pc); leaves::<usize>(environment(), pc); } {};
     // Of the text, which becomes part of the environment, only the name is read.
     putenv(text) { leaves::<usize>(environment(), pc); } {};
+    // A tree is changed or looked at as a whole, whatever its nodes are: the program sees to it by its root.
+    tsearch(key, root, compare) { leaves::<usize>(root, pc); } {};
+    tdelete(key, root, compare) { leaves::<usize>(root, pc); } {};
+    tfind(key, root, compare) { takes::<usize>(root, pc); } {};
     qsort(base, number, size, compare) { if number > 1 { writes(base, number.saturating_mul(size), pc) } } {};
     qsort_r(base, number, size, compare, more) { if number > 1 { writes(base, number.saturating_mul(size), pc) } } {};
 }
