@@ -8,8 +8,9 @@ SOAK ?= 21000
 SOAK_TASKS ?= 100000
 # How many random traces: for M2 against brute force, the orders against their definitions, the checker.
 SOAK_TRACES ?= 100000
-# How many random OpenMP programs.
+# How many random OpenMP programs, and traces as programs of threads.
 SOAK_OPENMP ?= 4000
+SOAK_NATIVE ?= 6000
 # How many commands on damaged input, with signals, closed and full outputs, little address space.
 SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
@@ -101,6 +102,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=2000 $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_NATIVE) $(CARGO) test --release -p deadheat-cli --test native_random -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test command -- --nocapture hostile_random::
 

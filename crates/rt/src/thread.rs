@@ -44,6 +44,8 @@ pub struct Local {
     pub frames_begin: Cell<*mut Frame>,
     /// How many guards of [`enter`] there are.
     pub depth: Cell<u32>,
+    /// The atomic variable of which a running operation is going to acquire what was released there, or 0.
+    pub acquires: Cell<usize>,
     /// Whether signals wait to be handled.
     pub pending: AtomicBool,
     /// The thread's life is over, or deadheat is switched off.
@@ -60,6 +62,7 @@ thread_local! {
             frames_end: Cell::new(std::ptr::null_mut()),
             frames_begin: Cell::new(std::ptr::null_mut()),
             depth: Cell::new(0),
+            acquires: Cell::new(0),
             pending: AtomicBool::new(false),
             dead: Cell::new(false),
         }

@@ -16,7 +16,7 @@ use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
 use crate::origin::Origin;
 use crate::registry::Pause;
-use crate::thread::{Entered, Thread};
+use crate::thread::{Entered, Thread, local};
 use crate::world::world;
 
 /// The part of an access in one word.
@@ -66,6 +66,15 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u3
             true => fasttrack::step(records, access, thread.line.clock(), room, race),
             false => strand_step(thread, address, history, access, room, race),
         };
+        if found > 0
+            && let variable @ 1.. = local().acquires.replace(0)
+        {
+            // What was released there comes before this access, too.
+            if let Some(channel) = world.channels.find(variable) {
+                channel.lock().acquire(thread);
+            }
+            continue;
+        }
         match step {
             Step::Same => {
                 thread.memo.know(thread.key(), piece.code, history);

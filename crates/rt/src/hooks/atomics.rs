@@ -4,6 +4,10 @@
 //! channel's calls come in the order in which the variable changes. A variable into which nothing was ever
 //! released has no channel: its operations are done as they are. A reader that finds none looks again after it has
 //! read, since what is released is in the channel before the value is in the variable.
+//!
+//! An operation comes after what it acquires, and before what it releases. So a load is checked after it has acquired, and a
+//! store before it releases. An update that does both is checked before, by [`word`](crate::word::word), which acquires first
+//! if there is a race otherwise: to check with the channel locked could mean to wait for who waits for the channel.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -189,7 +193,14 @@ unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
     if unwatched() {
         return unsafe { T::load(place, order) };
     }
+    let value = unsafe { load_in_order(place, order) };
     check(place, false, pc);
+    value
+}
+
+/// Loads a value, and acquires what was released with it.
+#[inline]
+unsafe fn load_in_order<T: Value>(place: *mut T, order: Order) -> T {
     let Some(entered) = entered() else {
         return unsafe { T::load(place, order) };
     };
@@ -251,11 +262,13 @@ unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) {
     unsafe { T::store(place, value, order) }
 }
 
-/// A read-modify-write. `operation` says whether it has written; if not it was a read, in the other order.
+/// A read-modify-write. `writes` says whether it is going to write, as far as that is known, and `operation` whether it
+/// has; if not it was a read, in the other order.
 unsafe fn update<T: Value, R>(
     place: *mut T,
     (order, failure): (Order, Order),
     pc: usize,
+    writes: bool,
     operation: impl FnOnce() -> (R, bool),
 ) -> R {
     if recording::on() {
@@ -267,9 +280,30 @@ unsafe fn update<T: Value, R>(
     if unwatched() {
         return operation().0;
     }
-    check(place, true, pc);
+    let releases = writes && order.releases();
+    if releases {
+        let acquires = if order.acquires() { place as usize } else { 0 };
+        local().acquires.set(acquires);
+        check(place, true, pc);
+        local().acquires.set(0);
+    }
+    let (result, written) = update_in_order(place, (order, failure), operation);
+    // What was going to write may not have, and the other way round: seldom, and nobody can tell from outside.
+    if !releases {
+        check(place, written, pc);
+    }
+    result
+}
+
+/// Does a read-modify-write, and acquires and releases as it is to.
+#[inline]
+fn update_in_order<T, R>(
+    place: *mut T,
+    (order, failure): (Order, Order),
+    operation: impl FnOnce() -> (R, bool),
+) -> (R, bool) {
     let Some(entered) = entered() else {
-        return operation().0;
+        return operation();
     };
     let thread = entered.thread();
     let channels = &world().channels;
@@ -279,20 +313,20 @@ unsafe fn update<T: Value, R>(
         false => channels.find(place as usize),
     };
     let Some(channel) = place_of else {
-        return operation().0;
+        return operation();
     };
     let mut channel = channel.lock();
     let (result, written) = operation();
     if !written {
         read(&channel, thread, failure);
-        return result;
+        return (result, written);
     }
     read(&channel, thread, order);
     match order.releases() {
         true => channel.release_more(thread),
         false => channel.relaxed_update(thread),
     }
-    result
+    (result, written)
 }
 
 unsafe fn compare<T: Value>(
@@ -304,7 +338,8 @@ unsafe fn compare<T: Value>(
     pc: usize,
 ) -> Result<T, T> {
     unsafe {
-        update(place, (Order(order), Order(failure)), pc, || {
+        let writes = T::load(place, Order(0)) == old;
+        update(place, (Order(order), Order(failure)), pc, writes, || {
             let result = T::compare_exchange(place, old, new);
             (result, result.is_ok())
         })
@@ -340,7 +375,7 @@ macro_rules! operations {
             // SAFETY: the program's own operation.
             unsafe {
                 let operation = || (<$value as Value>::$name(place, value), true);
-                update(place, (Order(order), Order(0)), pc, operation)
+                update(place, (Order(order), Order(0)), pc, true, operation)
             }
         }
         export! { $symbol $arguments => $name; })*

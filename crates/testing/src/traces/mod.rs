@@ -2,9 +2,10 @@
 //!
 //! [`random_trace`] makes one of a [`Shape`], [`trace`] reads one from a few words, [`shrink`] makes one
 //! that shows a fault small; [`on_random_traces`] does all of this for a test. [`any_trace`] is not of
-//! threads, nor of anything, for tests of formats. The truth about a
+//! threads, nor of anything, for tests of formats. [`c`] makes programs of traces. The truth about a
 //! trace is in [`predictable_races`] and, for partial orders, in [`definitions`].
 
+pub mod c;
 pub mod definitions;
 mod hand;
 mod nonsense;

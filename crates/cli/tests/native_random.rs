@@ -1,0 +1,159 @@
+//! Random traces as C programs, which do the same in the same order: the memory that `deadheat run` finds racing is what races
+//! in the trace by happens-before, and so is what a recording has.
+
+mod corpus;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use corpus::{compiles, deadheat};
+use deadheat_testing::Trials;
+use deadheat_testing::traces::c::{Replica, TURNS, file};
+use deadheat_testing::traces::{Shape, random_trace};
+use fastrand::Rng;
+use serde_json::Value;
+
+/// How many traces are compiled at once.
+const LOT: usize = 100;
+
+fn racy(report: &[u8]) -> BTreeSet<String> {
+    let report: Value = serde_json::from_slice(report).unwrap();
+    let races = report["races"].as_array().unwrap().iter();
+    races
+        .map(|race| race["variable"].as_str().unwrap().to_string())
+        .collect()
+}
+
+/// The racing memory of a program, by the names of its variables.
+fn found(executable: &Path) -> BTreeSet<String> {
+    let json = executable.with_extension("json");
+    let options = [
+        "--quiet",
+        "--error-exitcode",
+        "0",
+        "--timeout",
+        "60",
+        "--json",
+    ];
+    let mut run = deadheat();
+    run.arg("run")
+        .args(options)
+        .arg(&json)
+        .arg("--")
+        .arg(executable);
+    let output = run.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    racy(&std::fs::read(&json).unwrap())
+}
+
+/// What races by happens-before in a recording of a program.
+fn found_in_recording(executable: &Path) -> BTreeSet<String> {
+    let trace = executable.with_extension("dht");
+    let mut record = deadheat();
+    record
+        .args(["record", "--quiet", "-o"])
+        .arg(&trace)
+        .arg("--")
+        .arg(executable);
+    let output = record.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut analyze = deadheat();
+    analyze.args(["analyze", "--engine", "hb", "--pairs", "all", "--json"]);
+    racy(&analyze.arg(&trace).output().unwrap().stdout)
+}
+
+fn random(rng: &mut Rng) -> Replica {
+    let shape = Shape {
+        events: rng.usize(6..60),
+        locations: rng.usize(1..=6),
+        everything: rng.bool(),
+        ..Shape::nested(rng, 60)
+    };
+    let shape = Shape {
+        reentrant: shape.reentrant && !shape.everything,
+        ..shape
+    };
+    let trace = random_trace(rng, &shape);
+    Replica::new(trace, rng)
+}
+
+#[test]
+fn the_racing_memory_is_that_of_the_trace() {
+    let compilers = ["clang-19", "gcc"].into_iter();
+    let compilers: Vec<&str> = compilers
+        .filter(|name| compiles(name, &["--version"]))
+        .collect();
+    if compilers.is_empty() {
+        println!("skipped: install clang-19 or gcc (`apt install clang-19 gcc`)");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("turns.c"), TURNS).unwrap();
+    let trials = Trials::new(27, 200).divided_by(LOT as u64);
+    let (mut racing, mut others) = (0, 0);
+    for trial in &trials {
+        let mut rng: Rng = trial.rng();
+        let replicas: Vec<Replica> = (0..LOT).map(|_| random(&mut rng)).collect();
+        std::fs::write(path("traces.c"), file(&replicas)).unwrap();
+        let all = |racy: fn(&Replica, usize) -> BTreeSet<String>| {
+            let replicas = replicas.iter().enumerate();
+            replicas
+                .flat_map(|(number, replica)| racy(replica, number))
+                .collect::<BTreeSet<String>>()
+        };
+        let expected = all(Replica::racy);
+        let in_recording = all(Replica::may_race_in_recording);
+        racing += expected.len();
+        others += replicas.iter().map(Replica::locations).sum::<usize>() - expected.len();
+        let compiler = rng.choice(&compilers).unwrap();
+        let mut turns = Command::new(compiler);
+        turns
+            .args(["-O1", "-c"])
+            .arg(path("turns.c"))
+            .arg("-o")
+            .arg(path("turns.o"));
+        assert!(turns.status().unwrap().success());
+        let mut build = deadheat();
+        build
+            .arg("cc")
+            .arg(format!("--with={compiler}"))
+            .args(["-O1", "-pthread"]);
+        build
+            .arg(path("traces.c"))
+            .arg(path("turns.o"))
+            .arg("-o")
+            .arg(path("traces"));
+        let built = build.output().unwrap();
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        let recorded = found_in_recording(&path("traces"));
+        for (how, found, possible) in [
+            ("run", found(&path("traces")), &expected),
+            ("recorded", recorded, &in_recording),
+        ] {
+            let missed: Vec<_> = expected.difference(&found).collect();
+            let invented: Vec<_> = found.difference(possible).collect();
+            if let Some(wrong) = missed.iter().chain(&invented).next() {
+                let number = wrong[1..].split('+').next().unwrap().parse().unwrap();
+                let program: &Replica = &replicas[number];
+                panic!(
+                    "{compiler}, {how}: missed {missed:?}, invented {invented:?}\n{}",
+                    program.c(number)
+                );
+            }
+        }
+    }
+    println!(
+        "{} lots of {LOT} traces: {racing} racing locations, {others} others, no difference",
+        trials.count()
+    );
+    trials.expect(
+        racing > 100 && others > 100,
+        format!("{racing} racing, {others} others"),
+    );
+}
