@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::grain::Grain;
-use super::tape::{Record, StampedEvent, Tape, What};
+use super::tape::{Record, Stamp, Tape, What};
 use super::{atomic_size, thread_name};
 
 /// See the [module](self).
@@ -33,7 +33,7 @@ impl Contents {
                         contents.grain.note(address, code.size);
                     }
                     Record::Name(name) => contents.name(thread, &name),
-                    Record::StampedEvent(stamped) => {
+                    Record::Stamp(stamped) => {
                         contents.steps += 1;
                         contents.stamped(&stamped);
                     }
@@ -45,7 +45,7 @@ impl Contents {
         contents
     }
 
-    fn stamped(&mut self, stamped: &StampedEvent) {
+    fn stamped(&mut self, stamped: &Stamp) {
         match stamped.what {
             What::Atomic => {
                 self.grain.note(stamped.address, atomic_size(stamped));

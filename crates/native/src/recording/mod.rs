@@ -38,7 +38,7 @@ use lowering::{Lowering, Naming, Operation, ordering};
 use memory::Memory;
 use order::{Order, Step};
 use places::Places;
-use tape::{Code, StampedEvent, Tape, What};
+use tape::{Code, Stamp, Tape, What};
 use tasks::{Deed, Tasks};
 
 /// What a recording turned out to be.
@@ -159,7 +159,7 @@ fn thread_name(number: u32) -> String {
     }
 }
 
-fn atomic_size(stamped: &StampedEvent) -> u64 {
+fn atomic_size(stamped: &Stamp) -> u64 {
     1 << (stamped.detail >> 6 & 7).min(4)
 }
 
@@ -214,7 +214,7 @@ impl Naming for Names<'_> {
 
 impl Scribe<'_> {
     fn step(&mut self, thread: u32, step: Step, calls: &[u64]) -> Result<(), TraceError> {
-        if let Step::StampedEvent(StampedEvent {
+        if let Step::Stamp(Stamp {
             what: What::Run,
             address,
             ..
@@ -234,7 +234,7 @@ impl Scribe<'_> {
                 self.locals.stack(address, size, Strand(thread));
                 Ok(())
             }
-            Step::StampedEvent(stamped) => {
+            Step::Stamp(stamped) => {
                 self.ops.clear();
                 match stamped.what {
                     What::Task => self.task(strand, &stamped, calls)?,
@@ -353,8 +353,8 @@ impl Scribe<'_> {
     }
 
     /// Puts what something with a stamp stands for into `ops`.
-    fn stamped(&mut self, strand: Strand, stamped: &StampedEvent) -> Result<(), TraceError> {
-        let StampedEvent { address, size, .. } = *stamped;
+    fn stamped(&mut self, strand: Strand, stamped: &Stamp) -> Result<(), TraceError> {
+        let Stamp { address, size, .. } = *stamped;
         let (names, ops) = (&mut self.names, &mut self.ops);
         let other = Strand(address as u32);
         match stamped.what {
@@ -453,12 +453,7 @@ impl Scribe<'_> {
     }
 
     /// Puts what a strand of OpenMP does into `ops`.
-    fn task(
-        &mut self,
-        strand: Strand,
-        stamped: &StampedEvent,
-        calls: &[u64],
-    ) -> Result<(), TraceError> {
+    fn task(&mut self, strand: Strand, stamped: &Stamp, calls: &[u64]) -> Result<(), TraceError> {
         let Some(deed) = Deed::of(stamped.detail) else {
             return Ok(());
         };
@@ -484,8 +479,8 @@ impl Scribe<'_> {
     }
 
     /// Memory is as new, for one of several reasons.
-    fn new_memory(&mut self, stamped: &StampedEvent) {
-        let StampedEvent { address, size, .. } = *stamped;
+    fn new_memory(&mut self, stamped: &Stamp) {
+        let Stamp { address, size, .. } = *stamped;
         self.renew(address, size);
         match stamped.detail {
             0 => self.names.memory.map(address, size),

@@ -10,13 +10,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::tape::{Code, Record, Records, StampedEvent, Tape, What};
+use super::tape::{Code, Record, Records, Stamp, Tape, What};
 
 /// What a thread does next, in the order of all.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     Access { address: u64, code: Code },
-    StampedEvent(StampedEvent),
+    Stamp(Stamp),
     Stack { address: u64, size: u64 },
 }
 
@@ -26,7 +26,7 @@ impl Step {
         match self {
             Step::Access { .. } => false,
             Step::Stack { .. } => true,
-            Step::StampedEvent(stamped) => matches!(stamped.what, What::Allocated | What::New),
+            Step::Stamp(stamped) => matches!(stamped.what, What::Allocated | What::New),
         }
     }
 }
@@ -72,9 +72,9 @@ impl Thread<'_> {
                 Some(Record::Stack { address, size }) => {
                     self.next = Some(Step::Stack { address, size });
                 }
-                Some(Record::StampedEvent(stamped)) => {
+                Some(Record::Stamp(stamped)) => {
                     self.time = stamped.time;
-                    self.next = Some(Step::StampedEvent(stamped));
+                    self.next = Some(Step::Stamp(stamped));
                 }
             }
         }
@@ -126,7 +126,7 @@ impl<'a> Order<'a> {
             let Some(step) = self.threads[index].next else {
                 continue;
             };
-            if let Step::StampedEvent(stamped) = step {
+            if let Step::Stamp(stamped) = step {
                 if stamped.stamp > self.stamp {
                     self.waiting.insert(stamped.stamp, index);
                     continue;

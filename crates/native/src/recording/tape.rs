@@ -56,12 +56,12 @@ pub enum Record {
     /// The thread's stack.
     Stack { address: u64, size: u64 },
     /// Something that has a place in the order of all threads.
-    StampedEvent(StampedEvent),
+    Stamp(Stamp),
 }
 
 /// Something that has a place in the order of all threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StampedEvent {
+pub struct Stamp {
     pub what: What,
     /// Of the object, or the number of a thread.
     pub address: u64,
@@ -331,7 +331,7 @@ impl Records<'_> {
                 let what = What::of(number)?;
                 let length = 4 + usize::from(what.has_size());
                 let words = words.get(..length)?;
-                let stamped = StampedEvent {
+                let stamped = Stamp {
                     what,
                     address: payload,
                     pc: words[1] & PAYLOAD,
@@ -340,7 +340,7 @@ impl Records<'_> {
                     time: words[3],
                     size: words.get(4).copied().unwrap_or(0),
                 };
-                (Record::StampedEvent(stamped), length)
+                (Record::Stamp(stamped), length)
             }
         };
         self.at += length;
