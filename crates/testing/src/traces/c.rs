@@ -5,10 +5,11 @@
 //! the trace by happens-before.
 //!
 //! The locations of a trace lie close together, some of one byte and some of up to eight, some at addresses that are no
-//! multiple of their size.
+//! multiple of their size; in some, plain accesses are to any bytes of all. What races is told byte by byte.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Range;
 
 use deadheat_model::{AtomicOrdering, Event, Execution, Location, Op, Strand};
 use deadheat_offline::threads::hb;
@@ -27,9 +28,12 @@ void first_turn(void) { __atomic_store_n(&now, 0, __ATOMIC_SEQ_CST); }
 /// A trace that becomes a part of a program.
 pub struct Replica {
     trace: Execution,
-    /// The size and the address of each location, the latter from the start of all.
-    places: Vec<(usize, usize)>,
+    /// What memory each event accesses: where it begins, and how many bytes.
+    spans: Vec<Range<usize>>,
 }
+
+/// How much memory a trace has.
+const BYTES: usize = 64;
 
 /// What C has nothing like.
 fn is_flag(event: &Event) -> bool {
@@ -54,62 +58,100 @@ impl Replica {
                 start = start.next_multiple_of(size);
             }
             end = start + size;
-            (size, start)
+            start..end
         });
-        let places = places.collect();
-        Replica { trace, places }
+        let places: Vec<Range<usize>> = places.collect();
+        let overlaps = rng.choice([0.0, 0.0, 0.3]).unwrap_or(0.0);
+        let spans = trace.events.iter().map(|event| match event.op() {
+            Op::Read(..) | Op::Write(_) if rng.f64() < overlaps => {
+                let size = rng.choice([1, 2, 4, 8]).unwrap_or(4);
+                let start = rng.usize(..end);
+                start..start + size
+            }
+            Op::Read(x, _) | Op::Write(x) => places[x.index()].clone(),
+            Op::AtomicLoad(x, _) | Op::AtomicStore(x, _) | Op::AtomicUpdate(x, _) => {
+                places[x.index()].clone()
+            }
+            _ => 0..0,
+        });
+        let spans = spans.collect();
+        Replica { trace, spans }
     }
 
-    /// The locations that race in a run, as `deadheat run` calls them. A semaphore of C is a counter: who takes a token comes
-    /// after all who have added one.
-    pub fn racy(&self, number: usize) -> BTreeSet<String> {
-        let mut trace = self.trace.clone();
-        let counter = Location(trace.names.locations.len() as u64);
-        trace.names.locations.push("counter".to_string());
-        for event in &mut trace.events {
-            let op = match event.op() {
-                Op::P(_) => Op::AtomicUpdate(counter, AtomicOrdering::Acquire),
-                Op::V(_) => Op::AtomicUpdate(counter, AtomicOrdering::Release),
-                _ => continue,
+    /// The bytes that race in a run. A semaphore of C is a counter: who takes a token comes after all who have added one.
+    pub fn racy(&self) -> BTreeSet<usize> {
+        let counter = Location(BYTES as u64);
+        self.racy_with(|op| match op {
+            Op::P(_) => Some(Op::AtomicUpdate(counter, AtomicOrdering::Acquire)),
+            Op::V(_) => Some(Op::AtomicUpdate(counter, AtomicOrdering::Release)),
+            op => Some(op),
+        })
+    }
+
+    /// The bytes that may race in a recording: there, each token has come from somewhere, and which one somebody takes is not
+    /// known. So semaphores may order less.
+    pub fn may_race_in_recording(&self) -> BTreeSet<usize> {
+        self.racy_with(|op| match op {
+            Op::P(_) | Op::V(_) => None,
+            op => Some(op),
+        })
+    }
+
+    /// The bytes that race by happens-before, each a location of its own, if semaphores are something else.
+    fn racy_with(&self, semaphore: impl Fn(Op) -> Option<Op>) -> BTreeSet<usize> {
+        let mut trace = Execution {
+            names: self.trace.names.clone(),
+            events: Vec::new(),
+        };
+        trace.names.locations = (0..=BYTES).map(|byte| byte.to_string()).collect();
+        for (event, span) in self.trace.events.iter().zip(&self.spans) {
+            let mut push = |op| {
+                let event = Event::new(event.strand(), op, event.site());
+                trace.events.push(event);
             };
-            *event = Event::new(event.strand(), op, event.site());
+            if span.is_empty() {
+                semaphore(event.op()).into_iter().for_each(&mut push);
+            }
+            // The first byte stands for all where an order comes from.
+            for byte in span.clone() {
+                let x = Location(byte as u64);
+                let how = |how| match byte == span.start {
+                    true => how,
+                    false => AtomicOrdering::Relaxed,
+                };
+                push(match event.op() {
+                    Op::Read(_, kind) => Op::Read(x, kind),
+                    Op::AtomicLoad(_, order) => Op::AtomicLoad(x, how(order)),
+                    Op::AtomicStore(_, order) => Op::AtomicStore(x, how(order)),
+                    Op::AtomicUpdate(_, order) => Op::AtomicUpdate(x, how(order)),
+                    _ => Op::Write(x),
+                });
+            }
         }
-        self.racy_in(&trace, number)
-    }
-
-    /// What may race in a recording: there, each token has come from somewhere, and which one somebody takes is not known. So
-    /// semaphores may order less.
-    pub fn may_race_in_recording(&self, number: usize) -> BTreeSet<String> {
-        let mut trace = self.trace.clone();
-        trace
-            .events
-            .retain(|event| !matches!(event.op(), Op::P(_) | Op::V(_)));
-        self.racy_in(&trace, number)
-    }
-
-    fn racy_in(&self, trace: &Execution, number: usize) -> BTreeSet<String> {
-        let found = hb::ENGINE.ask(Recording::InMemory(trace), &Options::default());
+        let found = hb::ENGINE.ask(Recording::InMemory(&trace), &Options::default());
         let racy = found.expect("it can have happened").racy;
-        racy.iter().map(|x| self.name(number, *x)).collect()
+        racy.iter().map(|x| x.index()).collect()
     }
 
-    /// How many locations there are.
-    pub fn locations(&self) -> usize {
-        self.places.len()
+    /// Whether an access is to two words. Each is checked by itself, and one that races stands for the other.
+    pub fn straddles(&self) -> bool {
+        let spans = self.spans.iter().filter(|span| !span.is_empty());
+        spans
+            .clone()
+            .any(|span| span.start / 8 != (span.end - 1) / 8)
     }
 
-    fn name(&self, number: usize, x: Location) -> String {
-        match self.places[x.index()] {
-            (_, 0) => format!("m{number}"),
-            (_, start) => format!("m{number}+{start}"),
-        }
+    /// How many bytes are accessed.
+    pub fn bytes(&self) -> usize {
+        let bytes: BTreeSet<usize> = self.spans.iter().cloned().flatten().collect();
+        bytes.len()
     }
 
     /// Functions `tN_0`, `tN_1`, … for the threads, and `runN`, which starts them.
     pub fn c(&self, number: usize) -> String {
         let strands = self.trace.names.strands.len();
         let mut text = format!(
-            "static _Alignas(64) char m{number}[64];\nstatic pthread_t p{number}[{strands}];\n"
+            "static _Alignas(64) char m{number}[{BYTES}];\nstatic pthread_t p{number}[{strands}];\n"
         );
         for (lock, is_shared) in self.locks() {
             let _ = match is_shared {
@@ -213,53 +255,52 @@ impl Replica {
     }
 
     fn statement(&self, number: usize, turn: usize, event: &Event) -> String {
-        let place = |x: Location| {
-            let (size, start) = self.places[x.index()];
-            let aligned = if start % size == 0 { "A" } else { "U" };
-            format!("{aligned}{}(m{number} + {start})", 8 * size)
+        let Range { start, end } = self.spans[turn];
+        let size = end - start;
+        let aligned = if size > 0 && start % size == 0 {
+            "A"
+        } else {
+            "U"
         };
+        let place = format!("{aligned}{}(m{number} + {start})", 8 * size);
         let is_shared = |lock: u64| self.locks().any(|known| known == (lock, true));
-        let end = "end_turn();";
+        let done = "end_turn();";
         match event.op() {
-            Op::Read(x, _) => format!("(void){}; {end}", place(x)),
-            Op::Write(x) => format!("{} = 1; {end}", place(x)),
-            Op::AtomicLoad(x, how) => {
-                format!("(void)__atomic_load_n(&{}, {}); {end}", place(x), load(how))
+            Op::Read(..) => format!("(void){}; {done}", place),
+            Op::Write(_) => format!("{} = 1; {done}", place),
+            Op::AtomicLoad(_, how) => {
+                format!("(void)__atomic_load_n(&{}, {}); {done}", place, load(how))
             }
-            Op::AtomicStore(x, how) => {
-                format!("__atomic_store_n(&{}, 1, {}); {end}", place(x), store(how))
+            Op::AtomicStore(_, how) => {
+                format!("__atomic_store_n(&{}, 1, {}); {done}", place, store(how))
             }
-            Op::AtomicUpdate(x, how) => {
-                format!(
-                    "__atomic_fetch_add(&{}, 1, {}); {end}",
-                    place(x),
-                    update(how)
-                )
+            Op::AtomicUpdate(_, how) => {
+                format!("__atomic_fetch_add(&{}, 1, {}); {done}", place, update(how))
             }
             Op::Fork(child) => format!(
-                "pthread_create(&p{number}[{0}], 0, t{number}_{0}, 0); {end}",
+                "pthread_create(&p{number}[{0}], 0, t{number}_{0}, 0); {done}",
                 child.0
             ),
-            Op::Join(child) => format!("pthread_join(p{number}[{}], 0); {end}", child.0),
+            Op::Join(child) => format!("pthread_join(p{number}[{}], 0); {done}", child.0),
             Op::Acquire(lock) if is_shared(lock.0) => {
-                format!("pthread_rwlock_wrlock(&l{number}_{}); {end}", lock.0)
+                format!("pthread_rwlock_wrlock(&l{number}_{}); {done}", lock.0)
             }
             Op::AcquireShared(lock) => {
-                format!("pthread_rwlock_rdlock(&l{number}_{}); {end}", lock.0)
+                format!("pthread_rwlock_rdlock(&l{number}_{}); {done}", lock.0)
             }
             Op::Release(lock) | Op::ReleaseShared(lock) if is_shared(lock.0) => {
-                format!("pthread_rwlock_unlock(&l{number}_{}); {end}", lock.0)
+                format!("pthread_rwlock_unlock(&l{number}_{}); {done}", lock.0)
             }
-            Op::Acquire(lock) => format!("pthread_mutex_lock(&l{number}_{}); {end}", lock.0),
-            Op::Release(lock) => format!("pthread_mutex_unlock(&l{number}_{}); {end}", lock.0),
-            Op::P(_) => format!("sem_wait(&s{number}); {end}"),
-            Op::V(_) => format!("sem_post(&s{number}); {end}"),
+            Op::Acquire(lock) => format!("pthread_mutex_lock(&l{number}_{}); {done}", lock.0),
+            Op::Release(lock) => format!("pthread_mutex_unlock(&l{number}_{}); {done}", lock.0),
+            Op::P(_) => format!("sem_wait(&s{number}); {done}"),
+            Op::V(_) => format!("sem_post(&s{number}); {done}"),
             // Whoever arrives must not keep the others from it.
             Op::BarrierArrive(_) => {
                 let meeting = self.meeting(turn);
-                format!("{end} pthread_barrier_wait(&b{number}[{meeting}]);")
+                format!("{done} pthread_barrier_wait(&b{number}[{meeting}]);")
             }
-            _ => end.to_string(),
+            _ => done.to_string(),
         }
     }
 }
