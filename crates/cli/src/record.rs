@@ -56,9 +56,11 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         }
         if !quiet {
             let what = deadheat::report::recorded(recorded);
-            complain(&format!(
-                "{what} in `{path}`: try `deadheat analyze {path}`\n"
-            ));
+            let next = match recorded.events {
+                0 => "what a program does before it has a second thread is left out".to_string(),
+                _ => format!("try `deadheat analyze {path}`"),
+            };
+            complain(&format!("{what} in `{path}`: {next}\n"));
         }
     }
     Ok(Status::Program(recording.status()))
