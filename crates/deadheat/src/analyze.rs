@@ -81,7 +81,7 @@ impl TraceFailure for AnalyzeError {
 
     fn event(&self) -> Option<EventNumber> {
         match self {
-            AnalyzeError::Engine(EngineError::ImpossibleEvent(malformed)) => Some(malformed.number),
+            AnalyzeError::Engine(EngineError::ImpossibleEvent(event)) => Some(event.number),
             AnalyzeError::Unchecked(refused) => Some(refused.event),
             _ => None,
         }

@@ -71,7 +71,7 @@ impl TraceFailure for ExplainError {
 
     fn event(&self) -> Option<EventNumber> {
         match self {
-            ExplainError::ImpossibleEvent(malformed) => Some(malformed.number),
+            ExplainError::ImpossibleEvent(event) => Some(event.number),
             ExplainError::Unchecked(refused) => Some(refused.event),
             ExplainError::Trace(_) | ExplainError::Stopped(_) => None,
         }
