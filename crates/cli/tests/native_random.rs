@@ -20,7 +20,7 @@ const LOT: usize = 100;
 /// A byte of a trace's memory: which trace, and which byte.
 type Byte = (usize, usize);
 
-/// Where the races of a report begin, and how many bytes both accesses have, as far as it is told.
+/// Where the races of a report begin, and how many bytes the second access has, as far as it is told.
 type Report = BTreeSet<(Byte, usize)>;
 
 fn read(report: &[u8]) -> Report {
@@ -30,9 +30,9 @@ fn read(report: &[u8]) -> Report {
         let variable = race["variable"].as_str().unwrap();
         let (name, offset) = variable.split_once('+').unwrap_or((variable, "0"));
         let byte = (name[1..].parse().unwrap(), offset.parse().unwrap());
-        // A recording does not say how much was accessed.
-        let size = |access: &str| race[access]["size"].as_u64().unwrap_or(8) as usize;
-        (byte, size("first").min(size("second")))
+        // Of the first access, others may have overwritten a part; a recording does not say how much was accessed.
+        let size = race["second"]["size"].as_u64().unwrap_or(8) as usize;
+        (byte, size)
     });
     races.collect()
 }

@@ -112,20 +112,26 @@ impl Replica {
             if span.is_empty() {
                 semaphore(event.op()).into_iter().for_each(&mut push);
             }
-            // The first byte stands for all where an order comes from.
-            for byte in span.clone() {
-                let x = Location(byte as u64);
-                let how = |how| match byte == span.start {
-                    true => how,
-                    false => AtomicOrdering::Relaxed,
-                };
+            let location = |byte: usize| Location(byte as u64);
+            let first = location(span.start);
+            // Order comes from the first byte: what is acquired before all bytes are accessed, what is released after.
+            if let Op::AtomicLoad(_, how) | Op::AtomicUpdate(_, how) = event.op() {
+                push(Op::AtomicLoad(first, how));
+            }
+            for x in span.clone().map(location) {
                 push(match event.op() {
                     Op::Read(_, kind) => Op::Read(x, kind),
-                    Op::AtomicLoad(_, order) => Op::AtomicLoad(x, how(order)),
-                    Op::AtomicStore(_, order) => Op::AtomicStore(x, how(order)),
-                    Op::AtomicUpdate(_, order) => Op::AtomicUpdate(x, how(order)),
+                    Op::AtomicLoad(..) => Op::AtomicLoad(x, AtomicOrdering::Relaxed),
+                    Op::AtomicStore(..) | Op::AtomicUpdate(..) if x == first => continue,
+                    Op::AtomicStore(..) => Op::AtomicStore(x, AtomicOrdering::Relaxed),
+                    Op::AtomicUpdate(..) => Op::AtomicUpdate(x, AtomicOrdering::Relaxed),
                     _ => Op::Write(x),
                 });
+            }
+            match event.op() {
+                Op::AtomicStore(_, how) => push(Op::AtomicStore(first, how)),
+                Op::AtomicUpdate(_, how) => push(Op::AtomicUpdate(first, how)),
+                _ => {}
             }
         }
         let found = hb::ENGINE.ask(Recording::InMemory(&trace), &Options::default());
