@@ -247,7 +247,7 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
                 options.extend(early.map(OsString::from));
             }
             if asked.optimises {
-                // clang before 21 looks at the address of a variable's part to tell whether other threads can have that
+                // clang (19, at least) looks at the address of a variable's part to tell whether other threads can have that
                 // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
                 // optimisation that would be all local variables, and a program several times slower.
                 let option = "-capture-tracking-max-uses-to-explore=0";
