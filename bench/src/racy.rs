@@ -1,6 +1,7 @@
 //! A very racy trace: threads access variables drawn at random, at places drawn at random, and one access in
 //! twenty is inside a section of a lock drawn at random. Some 25,000 pairs of places race by happens-before, and
-//! five times as many by prediction; hardly an access is at a place that its variable has seen before.
+//! five times as many by prediction; hardly an access is at a place that its variable has seen before. And the same
+//! with few variables, each of which is accessed at nearly every place.
 
 use std::error::Error;
 
@@ -16,12 +17,16 @@ const PLACES: u32 = 4_000;
 const LOCKS: u64 = 10;
 const IN_SECTIONS: f64 = 0.045;
 
-/// The trace, of about so many events.
-fn trace(events: usize) -> Execution {
+/// How long a trace is in which so many variables are accessed again and again.
+const HOT_EVENTS: usize = 300_000;
+const HOT_VARIABLES: [u64; 2] = [20, 1];
+
+/// The trace, of about so many events, with so many variables.
+fn trace(events: usize, variables: u64) -> Execution {
     let mut rng = Rng::with_seed(1);
     let mut trace = Execution::default();
     trace.names.strands = vec![String::new(); THREADS as usize];
-    trace.names.locations = vec![String::new(); VARIABLES as usize];
+    trace.names.locations = vec![String::new(); variables as usize];
     trace.names.locks = vec![String::new(); LOCKS as usize];
     trace.names.sites = (0..PLACES).map(|place| place.to_string()).collect();
     for child in 1..THREADS {
@@ -30,7 +35,7 @@ fn trace(events: usize) -> Execution {
     }
     while trace.events.len() < events {
         let strand = Strand(rng.u32(..THREADS));
-        let location = Location(rng.u64(..VARIABLES));
+        let location = Location(rng.u64(..variables));
         let access = match rng.bool() {
             true => Op::Read(location, ReadKind::Control),
             false => Op::Write(location),
@@ -49,10 +54,21 @@ fn trace(events: usize) -> Execution {
     trace
 }
 
-/// Prints the table.
+/// Prints the tables.
 pub fn print() -> Result<(), Box<dyn Error>> {
-    let trace = trace(EVENTS);
-    println!("\nA very racy trace of {} events", trace.events.len());
+    print_one(trace(EVENTS, VARIABLES))?;
+    for variables in HOT_VARIABLES {
+        print_one(trace(HOT_EVENTS, variables))?;
+    }
+    Ok(())
+}
+
+fn print_one(trace: Execution) -> Result<(), Box<dyn Error>> {
+    println!(
+        "\nA very racy trace of {} events, {} variables",
+        trace.events.len(),
+        trace.names.locations.len()
+    );
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("trace.dht");
     deadheat_trace::save(&path, &trace)?;
@@ -81,11 +97,21 @@ mod tests {
     /// M2 shows all races of a very racy trace, those of the recorded order among them.
     #[test]
     fn all_races_of_a_very_racy_trace_are_shown() {
-        let trace = trace(300_000);
+        let trace = trace(300_000, VARIABLES);
         let (recorded, _) = places(&shb::ENGINE, &trace);
         let (predicted, all) = places(&m2::ENGINE, &trace);
         assert!(all);
         assert!(recorded.len() > 1_000 && recorded.is_subset(&predicted));
         assert!(predicted.len() > 2 * recorded.len());
+    }
+
+    /// Also those of variables that are accessed at very many places, of which each is ordered with all but the nearest.
+    #[test]
+    fn all_races_of_hot_variables_are_shown() {
+        let trace = trace(40_000, 4);
+        let (recorded, _) = places(&shb::ENGINE, &trace);
+        let (predicted, all) = places(&m2::ENGINE, &trace);
+        assert!(all);
+        assert!(recorded.len() > 10_000 && recorded.is_subset(&predicted));
     }
 }

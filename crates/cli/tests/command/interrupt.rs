@@ -67,6 +67,35 @@ fn trace(path: &Path, accesses: u32, locked: bool) {
     fs::write(path, text).unwrap();
 }
 
+/// One variable that eight threads access at 4,000 places: very many groups of accesses to be compared.
+#[test]
+fn a_time_limit_ends_the_comparison_of_accesses_to_a_hot_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hot.std");
+    let mut random = fastrand::Rng::with_seed(7);
+    let access = |_| {
+        let (thread, place) = (random.u32(..8), random.u32(..4000));
+        let kind = if random.bool() { 'r' } else { 'w' };
+        format!("T{thread}|{kind}(x)|{place}\n")
+    };
+    fs::write(&path, (0..100_000).map(access).collect::<String>()).unwrap();
+    let start = Instant::now();
+    let output = deadheat(&[
+        "analyze",
+        "--engine=m2",
+        "--timeout=1",
+        path.to_str().unwrap(),
+    ]);
+    assert!(start.elapsed() < SOON / 2, "{:?}", start.elapsed());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("more races not shown"), "{text}");
+    assert!(
+        text.contains("m2 was stopped before everything was tried (its time was up"),
+        "{text}"
+    );
+}
+
 fn program(folder: &Path, source: &str) -> String {
     let path = folder.join("program.tp");
     fs::write(&path, source).unwrap();

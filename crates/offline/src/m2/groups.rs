@@ -33,8 +33,8 @@ pub struct GroupKey {
 pub struct Group {
     /// What they have in common.
     pub key: GroupKey,
-    /// The number of the first.
-    first: u32,
+    /// The number of the first, in the trace.
+    pub first: u32,
     /// Where in the strand's chain, ascending.
     pub accesses: SmallVec<[Access; 2]>,
 }

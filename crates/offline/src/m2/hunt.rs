@@ -13,13 +13,15 @@ use deadheat_model::{
 };
 use rayon::prelude::*;
 
-use super::candidates::Meeting;
 use super::decide::{Budget, Decider, Decision, Reordering, Search};
+use super::meetings::Meeting;
 use super::skeleton::{Link, Skeleton};
 use crate::engine::{Options, Progress};
 use crate::threads::pairs::MAX_PAIRS;
 
-/// How many pairs of a location and two places are tried in search of one that races.
+/// How many pairs of a location and two places are tried in search of one that races: at first those of so many accesses
+/// of each group, as mostly one of them does, then the nearest of all.
+const FIRST_TRIES: usize = 8;
 const TRIES: usize = 256;
 
 /// How many events may be moved for one pair at first; and then, if no pair races, for those that this
@@ -49,6 +51,13 @@ struct Unit<'a> {
     pairs: u64,
     /// Whether all of them are decided, and not only until one races.
     all: bool,
+}
+
+impl Unit<'_> {
+    /// Whether each pair is tried, or only those that are near.
+    fn wants_all_tried(&self) -> bool {
+        self.all || self.pairs <= TRIES as u64
+    }
 }
 
 /// A pair of accesses and the groups it comes from.
@@ -106,9 +115,13 @@ impl<'a> Hunt<'a> {
         };
         let mut room = MAX_PAIRS as u64;
         let mut units: Vec<(usize, Unit)> = Vec::new();
-        for (index, places) in places.iter().enumerate() {
+        let pairs = places.par_iter().map(|places| {
             let pairs = places.locations.par_iter().map(|m| self.count(m));
-            let pairs: Vec<u64> = pairs.collect();
+            pairs.collect()
+        });
+        let pairs: Vec<Vec<u64>> = pairs.collect();
+        prediction.stopped = self.stop.due();
+        for (index, (places, pairs)) in places.iter().zip(pairs).enumerate() {
             let sum: u64 = pairs.iter().sum();
             let all = match self.options.all_pairs() {
                 true => sum <= room,
@@ -147,7 +160,8 @@ impl<'a> Hunt<'a> {
         prediction.racy.sort_unstable();
         prediction.racy.dedup();
         prediction.exhaustive = prediction.all_listed && prediction.undecided.is_empty();
-        prediction.stopped = known.iter().find_map(|(_, known)| known.stopped);
+        let stopped = known.iter().find_map(|(_, known)| known.stopped);
+        prediction.stopped = prediction.stopped.or(stopped);
         prediction
     }
 
@@ -248,14 +262,19 @@ impl<'a> Hunt<'a> {
         }
     }
 
+    /// How many pairs there are; none, if it is time to stop.
     fn count(&self, meetings: &[Meeting]) -> u64 {
+        if self.stop.due().is_some() {
+            return 0;
+        }
         let ranges = meetings.iter().flat_map(|m| m.unordered(self.skeleton));
         ranges.map(|(_, others)| others.count()).sum()
     }
 
-    /// The pairs of a unit to be tried, near ones first. Of very many, only the nearest are ever kept.
-    fn pairs(&self, unit: &Unit<'a>) -> Vec<Pair<'a>> {
-        let few = unit.pairs <= TRIES as u64 || unit.all;
+    /// The pairs of a unit to be tried, near ones first; not more than those of so many accesses of each group. Of very
+    /// many, only the nearest are ever kept.
+    fn pairs(&self, unit: &Unit<'a>, accesses: usize) -> Vec<Pair<'a>> {
+        let few = unit.wants_all_tried();
         let number = |link| self.skeleton.number(link);
         let distance = |one, other| {
             let (one, other) = (number(one), number(other));
@@ -263,7 +282,9 @@ impl<'a> Hunt<'a> {
         };
         let mut pairs = Vec::new();
         for meeting in unit.meetings {
-            for (one, others) in meeting.unordered(self.skeleton) {
+            let unordered = meeting.unordered(self.skeleton);
+            let unordered = unordered.filter(|(_, others)| others.count() > 0);
+            for (one, others) in unordered.take(accesses) {
                 let mut add = |other| pairs.push((distance(one, other), ([one, other], meeting)));
                 if few {
                     others.links().for_each(add);
@@ -284,17 +305,15 @@ impl<'a> Hunt<'a> {
         pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
-    fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> UnitRaces<'a> {
-        let mut budget = Budget::of_events(EVENTS, self.stop);
-        let mut known = UnitRaces {
-            stopped: self.stop.due(),
-            ..UnitRaces::default()
-        };
-        if known.stopped.is_some() {
-            known.untried = unit.pairs;
-            return known;
-        }
-        let pairs = self.pairs(unit);
+    /// Tries pairs of a unit, those of so many accesses of each group, as long as they matter.
+    fn try_pairs(
+        &self,
+        decider: &mut Decider,
+        unit: &Unit<'a>,
+        accesses: usize,
+        known: &mut UnitRaces<'a>,
+    ) {
+        let pairs = self.pairs(unit, accesses);
         known.untried = unit.pairs - pairs.len() as u64;
         let mut spent = 0;
         for pair in pairs {
@@ -305,10 +324,30 @@ impl<'a> Hunt<'a> {
             } else {
                 let mut little = Budget::of_events(EVENTS_FOR_ONE, self.stop);
                 let decision = decider.decide(pair.0, Search::AsInTrace, &mut little);
-                self.add(&mut known, pair, decision);
+                self.add(known, pair, decision);
                 spent += EVENTS_FOR_ONE - little.events;
             }
         }
+    }
+
+    fn unit(&self, decider: &mut Decider, unit: &Unit<'a>) -> UnitRaces<'a> {
+        let mut budget = Budget::of_events(EVENTS, self.stop);
+        let mut known = UnitRaces {
+            stopped: self.stop.due(),
+            ..UnitRaces::default()
+        };
+        if known.stopped.is_some() {
+            known.untried = unit.pairs;
+            return known;
+        }
+        if !unit.wants_all_tried() && !self.options.all_pairs() {
+            self.try_pairs(decider, unit, FIRST_TRIES, &mut known);
+            if !known.races.is_empty() || known.stopped.is_some() {
+                return known;
+            }
+            known.open.clear();
+        }
+        self.try_pairs(decider, unit, usize::MAX, &mut known);
         if self.options.all_pairs() || known.races.is_empty() {
             for pair in std::mem::take(&mut known.open) {
                 let decision = decider.decide(pair.0, Search::AsInTrace, &mut budget);

@@ -4,7 +4,7 @@
 //! each read observes the write that it observed) ends where both can happen next. M2 looks for such a reordering:
 //! - [`exposure`](crate::threads::exposure) finds the locations that can race at all, and the locations whose
 //!   accesses have the same order in every correct reordering, which do not matter;
-//! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and finds the pairs of
+//! - [`candidates`] takes the trace apart into what matters ([`skeleton`]), and [`meetings`] finds the pairs of
 //!   accesses that may race;
 //! - [`decide`] looks for a witness of a pair;
 //! - [`recorded`] adds what SHB proves, if the search has left anything open or kept an order.
@@ -19,6 +19,7 @@ pub mod candidates;
 pub mod decide;
 mod groups;
 mod hunt;
+pub mod meetings;
 mod recorded;
 pub mod skeleton;
 pub mod window;
@@ -26,7 +27,7 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Construct, Event, Execution, Findings, Names, Site};
+use deadheat_model::{Construct, Event, Execution, Findings, Names, Site, StopReason, StopToken};
 
 use crate::engine::{Engine, EngineError, Options, Worth};
 use crate::survey::Survey;
@@ -35,8 +36,9 @@ use crate::threads::accesses::{Finder, Judge};
 use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
 use crate::threads::shb::MustOrder;
-use candidates::{Candidates, Collector, Meeting, Meetings};
+use candidates::{Candidates, Collector};
 use hunt::{Hunt, Places};
+use meetings::{Meeting, Meetings};
 use recorded::add_recorded;
 use skeleton::{MAX_EVENTS, MAX_OBJECTS, Skeleton};
 pub use witness::witness;
@@ -107,12 +109,13 @@ fn predict(
     let mut collector = Collector::new(names, &matter, &can_race);
     survey.feed(Lowering::Observed, &matter, &mut collector)?;
     let (skeleton, candidates) = collector.finish();
-    let (by_places, all) = by_places(&candidates, &skeleton);
+    let (by_places, all, stopped) = by_places(&candidates, &skeleton, survey.stop);
     let places = by_places.into_values();
     let places: Vec<Places> = places.map(|locations| Places { locations }).collect();
     let hunt = Hunt::new(&skeleton, *options, survey.stop);
     let witness = |pair, found: &_| witness(&skeleton, events, pair, found);
     let mut prediction = hunt.all(&places, witness, survey.progress);
+    prediction.stopped = stopped.or(prediction.stopped);
     if let Some(why) = prediction.stopped {
         survey.cut_short(why);
     }
@@ -125,12 +128,16 @@ fn predict(
 /// What may race at two places: by location, the groups that may meet.
 type ByPlaces<'a> = BTreeMap<(Site, Site), Vec<Vec<Meeting<'a>>>>;
 
-/// What may race, by the two places; and whether that is all. If there are more pairs of places than
-/// anybody can look at, a location's first ones have to do for those that come after.
-fn by_places<'a>(candidates: &'a Candidates, skeleton: &'a Skeleton) -> (ByPlaces<'a>, bool) {
+/// What may race, by the two places; whether that is all; and why not, if it was time to stop. If there are more pairs of
+/// places than anybody can look at, a location's first ones have to do for those that come after.
+fn by_places<'a>(
+    candidates: &'a Candidates,
+    skeleton: &'a Skeleton,
+    stop: StopToken,
+) -> (ByPlaces<'a>, bool, Option<StopReason>) {
     let mut by_places = ByPlaces::new();
     let mut complete = true;
-    candidates.meetings(skeleton, |Meetings { mut meetings, all }| {
+    let stopped = candidates.meetings(skeleton, stop, |Meetings { mut meetings, all }| {
         complete &= all;
         let mut kept = 0;
         while let Some(places) = meetings.last().map(Meeting::places) {
@@ -150,5 +157,5 @@ fn by_places<'a>(candidates: &'a Candidates, skeleton: &'a Skeleton) -> (ByPlace
             by_places.entry(places).or_default().push(same);
         }
     });
-    (by_places, complete)
+    (by_places, complete && stopped.is_none(), stopped)
 }

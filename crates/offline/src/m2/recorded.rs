@@ -51,16 +51,20 @@ pub fn add_recorded(
         listing,
         ..*options
     };
+    // What the search has judged it has judged, wherever these passes end.
+    let judged = survey.judged;
     let recorded = (shb::ENGINE.judge)(survey, &options)?;
     let known: FxHashSet<_> = found.races.iter().map(|shown| key(&shown.race)).collect();
     let races = recorded.races.iter().map(|finding| finding.race);
     let new: Vec<Race> = races.filter(|race| !known.contains(&key(race))).collect();
     found.all_listed &= recorded.all_listed;
     if new.is_empty() {
+        survey.judged = judged;
         return Ok(());
     }
     found.counted &= options.all_pairs();
     let (shown, left) = shown(survey, &new)?;
+    survey.judged = judged;
     let decided: FxHashSet<_> = shown.iter().map(|finding| key(&finding.race)).collect();
     found.undecided.retain(|race| !decided.contains(&key(race)));
     found
@@ -77,8 +81,7 @@ pub fn add_recorded(
     Ok(())
 }
 
-/// Races under SHB, with their witnesses: of a pass that was stopped, those before its end. And those for whose
-/// witnesses there is no room.
+/// Races under SHB, with their witnesses. And those for whose witnesses there was no room or no time.
 fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>), EngineError> {
     let ends = races
         .iter()
@@ -88,15 +91,16 @@ fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>
     wanted.dedup();
     let shared = survey.exposed.shared.clone();
     let mut pasts = Pasts::new(survey.names, wanted);
+    // SHB may have taken all the time that there was to tell what was found.
+    if survey.stopped.is_some() {
+        survey.stop = survey.stop.grace();
+    }
     survey.feed(Lowering::HappensBefore, &shared, &mut pasts)?;
-    let told = races
-        .iter()
-        .filter(|race| race.second.event <= survey.judged);
     let (mut shown, mut left) = (Vec::new(), Vec::new());
     let mut kept = 0;
-    for &race in told {
-        let has_room = kept < KEPT;
-        let witness = has_room.then(|| pasts.witness(&race)).flatten();
+    for &race in races {
+        let is_told = race.second.event <= survey.judged && kept < KEPT;
+        let witness = is_told.then(|| pasts.witness(&race)).flatten();
         kept += witness.as_ref().map_or(0, |witness| witness.upto.len());
         match witness {
             Some(_) => shown.push(Finding { race, witness }),
