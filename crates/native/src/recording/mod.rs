@@ -160,7 +160,7 @@ fn thread_name(number: u32) -> String {
 }
 
 fn atomic_size(stamped: &Stamp) -> u64 {
-    1 << (stamped.detail >> 6 & 7).min(4)
+    stamped.detail >> 6 & 0x3ff
 }
 
 /// Writes the trace, step by step.

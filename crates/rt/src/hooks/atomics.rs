@@ -25,7 +25,7 @@ use crate::world::world;
 /// A memory order as the compilers number them: relaxed, consume, acquire, release, acq_rel, seq_cst. Higher bits
 /// are hints.
 #[derive(Clone, Copy)]
-struct Order(i32);
+pub struct Order(pub i32);
 
 impl Order {
     fn acquires(self) -> bool {
@@ -42,8 +42,7 @@ impl Order {
 }
 
 /// A value that atomic operations work on.
-trait Value: Copy + PartialEq {
-    const SIZE: usize = size_of::<Self>();
+pub trait Value: Copy + PartialEq {
     unsafe fn load(place: *mut Self, order: Order) -> Self;
     unsafe fn store(place: *mut Self, value: Self, order: Order);
     unsafe fn exchange(place: *mut Self, value: Self) -> Self;
@@ -162,20 +161,30 @@ impl Value for u128 {
     }
 }
 
-#[inline]
-fn check<T: Value>(place: *mut T, write: bool, pc: usize) {
-    match T::SIZE {
-        16 => range(
-            place as usize,
-            16,
-            Kind {
-                write,
-                atomic: true,
-            },
-            What::Access,
-            pc,
-        ),
-        size => atomic_access(place as usize, size, write, pc),
+/// What an operation works on.
+#[derive(Clone, Copy)]
+pub struct Variable {
+    pub address: usize,
+    pub size: usize,
+}
+
+impl Variable {
+    #[inline]
+    fn at<T: Value>(place: *mut T) -> Variable {
+        Variable {
+            address: place as usize,
+            size: size_of::<T>(),
+        }
+    }
+
+    #[inline]
+    fn check(self, write: bool, pc: usize) {
+        let Variable { address, size } = self;
+        let atomic = true;
+        match size {
+            1 | 2 | 4 | 8 => atomic_access(address, size, write, pc),
+            _ => range(address, size, Kind { write, atomic }, What::Access, pc),
+        }
     }
 }
 
@@ -185,35 +194,44 @@ fn unwatched() -> bool {
     local().key.get() == 0 && !local().thread.get().is_null() && world().off()
 }
 
-unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
+pub unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
+    // SAFETY: the program's own operation.
+    load_by(Variable::at(place), order, pc, || unsafe {
+        T::load(place, order)
+    })
+}
+
+/// Loads a value, once or twice.
+#[inline]
+pub fn load_by<R>(variable: Variable, order: Order, pc: usize, load: impl Fn() -> R) -> R {
     if recording::on() {
-        let load = || (unsafe { T::load(place, order) }, Operation::Load, order.0);
-        return recording::atomic(place as usize, T::SIZE, pc, load);
+        let load = || (load(), Operation::Load, order.0);
+        return recording::atomic(variable.address, variable.size, pc, load);
     }
     if unwatched() {
-        return unsafe { T::load(place, order) };
+        return load();
     }
-    let value = unsafe { load_in_order(place, order) };
-    check(place, false, pc);
+    let value = load_in_order(variable.address, order, load);
+    variable.check(false, pc);
     value
 }
 
 /// Loads a value, and acquires what was released with it.
 #[inline]
-unsafe fn load_in_order<T: Value>(place: *mut T, order: Order) -> T {
+fn load_in_order<R>(address: usize, order: Order, load: impl Fn() -> R) -> R {
     let Some(entered) = entered() else {
-        return unsafe { T::load(place, order) };
+        return load();
     };
     let channels = &world().channels;
-    let value = match channels.find(place as usize) {
+    let value = match channels.find(address) {
         Some(_) => None,
-        None => Some(unsafe { T::load(place, order) }),
+        None => Some(load()),
     };
-    let Some(channel) = channels.find(place as usize) else {
-        return value.unwrap_or_else(|| unsafe { T::load(place, order) });
+    let Some(channel) = channels.find(address) else {
+        return value.unwrap_or_else(load);
     };
     let channel = channel.lock();
-    let value = unsafe { T::load(place, order) };
+    let value = load();
     read(&channel, entered.thread(), order);
     value
 }
@@ -225,54 +243,65 @@ fn read(channel: &Locked, thread: &mut Thread, order: Order) {
     }
 }
 
-unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) {
+pub unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) {
+    // SAFETY: the program's own operation.
+    store_by(Variable::at(place), order, pc, || unsafe {
+        T::store(place, value, order);
+    });
+}
+
+/// Stores a value.
+#[inline]
+pub fn store_by(variable: Variable, order: Order, pc: usize, store: impl FnOnce()) {
+    let Variable { address, size } = variable;
     if recording::on() {
-        let store = || {
-            (
-                unsafe { T::store(place, value, order) },
-                Operation::Store,
-                order.0,
-            )
-        };
-        return recording::atomic(place as usize, T::SIZE, pc, store);
+        let store = || (store(), Operation::Store, order.0);
+        return recording::atomic(address, size, pc, store);
     }
     if unwatched() {
-        return unsafe { T::store(place, value, order) };
+        return store();
     }
-    check(place, true, pc);
+    variable.check(true, pc);
     let Some(entered) = entered() else {
-        return unsafe { T::store(place, value, order) };
+        return store();
     };
     let thread = entered.thread();
     let channels = &world().channels;
     if order.releases() {
-        let mut channel = channels.get(place as usize).lock();
+        let mut channel = channels.get(address).lock();
         channel.release(thread);
-        return unsafe { T::store(place, value, order) };
+        return store();
     }
     let place_of = match thread.has_fence() {
-        true => Some(channels.get(place as usize)),
-        false => channels.find(place as usize),
+        true => Some(channels.get(address)),
+        false => channels.find(address),
     };
     let _channel = place_of.map(|channel| {
         let mut channel = channel.lock();
         channel.relaxed_store(thread);
         channel
     });
-    unsafe { T::store(place, value, order) }
+    store();
+}
+
+pub unsafe fn exchange<T: Value>(place: *mut T, value: T, order: Order, pc: usize) -> T {
+    // SAFETY: the program's own operation.
+    let exchange = || unsafe { (T::exchange(place, value), true) };
+    update(Variable::at(place), (order, Order(0)), pc, true, exchange)
 }
 
 /// A read-modify-write. `writes` says whether it is going to write, as far as that is known, and `operation` whether it
 /// has; if not it was a read, in the other order.
-unsafe fn update<T: Value, R>(
-    place: *mut T,
+#[inline]
+pub fn update<R>(
+    variable: Variable,
     (order, failure): (Order, Order),
     pc: usize,
     writes: bool,
     operation: impl FnOnce() -> (R, bool),
 ) -> R {
     if recording::on() {
-        return recording::atomic(place as usize, T::SIZE, pc, || match operation() {
+        return recording::atomic(variable.address, variable.size, pc, || match operation() {
             (result, true) => (result, Operation::Update, order.0),
             (result, false) => (result, Operation::Load, failure.0),
         });
@@ -282,23 +311,23 @@ unsafe fn update<T: Value, R>(
     }
     let releases = writes && order.releases();
     if releases {
-        let acquires = if order.acquires() { place as usize } else { 0 };
-        local().acquires.set(acquires);
-        check(place, true, pc);
+        let acquires = order.acquires().then_some(variable.address);
+        local().acquires.set(acquires.unwrap_or(0));
+        variable.check(true, pc);
         local().acquires.set(0);
     }
-    let (result, written) = update_in_order(place, (order, failure), operation);
+    let (result, written) = update_in_order(variable.address, (order, failure), operation);
     // What was going to write may not have, and the other way round: seldom, and nobody can tell from outside.
     if !releases {
-        check(place, written, pc);
+        variable.check(written, pc);
     }
     result
 }
 
 /// Does a read-modify-write, and acquires and releases as it is to.
 #[inline]
-fn update_in_order<T, R>(
-    place: *mut T,
+fn update_in_order<R>(
+    address: usize,
     (order, failure): (Order, Order),
     operation: impl FnOnce() -> (R, bool),
 ) -> (R, bool) {
@@ -309,8 +338,8 @@ fn update_in_order<T, R>(
     let channels = &world().channels;
     let wanted = order.releases() || order.acquires() || failure.acquires() || thread.has_fence();
     let place_of = match wanted {
-        true => Some(channels.get(place as usize)),
-        false => channels.find(place as usize),
+        true => Some(channels.get(address)),
+        false => channels.find(address),
     };
     let Some(channel) = place_of else {
         return operation();
@@ -329,7 +358,7 @@ fn update_in_order<T, R>(
     (result, written)
 }
 
-unsafe fn compare<T: Value>(
+pub unsafe fn compare<T: Value>(
     place: *mut T,
     old: T,
     new: T,
@@ -339,7 +368,8 @@ unsafe fn compare<T: Value>(
 ) -> Result<T, T> {
     unsafe {
         let writes = T::load(place, Order(0)) == old;
-        update(place, (Order(order), Order(failure)), pc, writes, || {
+        let orders = (Order(order), Order(failure));
+        update(Variable::at(place), orders, pc, writes, || {
             let result = T::compare_exchange(place, old, new);
             (result, result.is_ok())
         })
@@ -375,7 +405,7 @@ macro_rules! operations {
             // SAFETY: the program's own operation.
             unsafe {
                 let operation = || (<$value as Value>::$name(place, value), true);
-                update(place, (Order(order), Order(0)), pc, true, operation)
+                update(Variable::at(place), (Order(order), Order(0)), pc, true, operation)
             }
         }
         export! { $symbol $arguments => $name; })*

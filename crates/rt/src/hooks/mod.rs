@@ -5,6 +5,7 @@
 
 pub mod annotations;
 pub mod atomics;
+pub mod large_atomics;
 pub mod memory;
 
 /// Defines a symbol that goes on in a Rust function, with the caller's address as one more argument. The

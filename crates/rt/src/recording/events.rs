@@ -133,7 +133,9 @@ pub fn atomic<R>(
     }
     let _channel = world().channels.get(address).lock();
     let (result, operation, order) = operate();
-    let detail = (order & 7) as u64 | (operation as u64) << 4 | u64::from(size.ilog2()) << 6;
+    // There is room for ten bits.
+    let size = size.min(1023) as u64;
+    let detail = (order & 7) as u64 | (operation as u64) << 4 | size << 6;
     if thread.ignore[2] == 0 {
         thread.note(Record::Atomic, address, code(pc, detail));
     }
