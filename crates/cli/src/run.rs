@@ -6,7 +6,7 @@ use clap::Args;
 use deadheat::report::Filter;
 use deadheat::{RunOptions, Verdict};
 
-use crate::output::{complain, complain_of, written};
+use crate::output::{complain, complain_of, warn_of, written};
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::search::watched;
@@ -90,6 +90,7 @@ fn predict(
         deadheat::predict(options, filter, limit, stop, watch)
     });
     let prediction = prediction.map_err(|error| error.to_string())?;
+    prediction.warnings.iter().for_each(warn_of);
     prediction.complaints.iter().for_each(complain_of);
     arguments.deliver(&prediction, quiet);
     Ok(arguments.status(prediction.has_race(), prediction.status()))

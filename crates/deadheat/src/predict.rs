@@ -48,7 +48,9 @@ pub struct Prediction {
     pub sources: Sources,
     /// What was found; nothing if the program was not built to be recorded.
     pub report: Option<PredictReport>,
-    /// What the checker refused, and recordings that are not whole: to be told.
+    /// What restricts the verdict: recordings that are not whole.
+    pub warnings: Vec<String>,
+    /// What the checker refused: to be told.
     pub complaints: Vec<String>,
 }
 
@@ -139,6 +141,7 @@ pub fn predict(
         program: options.program.path.to_string_lossy().into_owned(),
         sources: Sources::default(),
         report: None,
+        warnings: Vec::new(),
         complaints: Vec::new(),
     };
     let mut judged: Vec<Result<AnalyzeReport, String>> = Vec::new();
@@ -147,13 +150,14 @@ pub fn predict(
         prediction.happened.processes += 1;
         prediction.happened.threads += recorded.threads;
         if recorded.full {
-            prediction.complaints.push(
+            prediction.happened.full = true;
+            prediction.warnings.push(
                 "the recording ends before the program did: there was no more room; --limit gives more"
                     .to_string(),
             );
         }
         if recorded.tasks > 0 {
-            prediction.complaints.push(
+            prediction.warnings.push(
                 "what one thread of OpenMP runs of loops, sections and `single` is taken to be in that order here; \
                  `deadheat run` without --predict tells it apart"
                     .to_string(),

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub status: ExitStatus,
     /// The files of findings, one a process; none if nothing built by `deadheat cc` ran.
     pub files: Vec<PathBuf>,
-    /// There was no room left for findings when the program had ended: some may be lost.
+    /// There was no room for all findings, or none left when the program had ended: some may be lost.
     pub full: bool,
     /// The files disappear with it.
     _directory: TempDir,
@@ -86,6 +86,11 @@ fn has_room(directory: &Path) -> io::Result<()> {
     let written = std::fs::write(&file, vec![0; ROOM]);
     let _ = std::fs::remove_file(file);
     written
+}
+
+/// Whether the program could not write all that it wanted to a file: it takes the right to write away then.
+fn is_cut(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|file| file.permissions().readonly())
 }
 
 /// How many threads OpenMP's teams have at least, unless the user says otherwise.
@@ -154,10 +159,11 @@ pub fn launch(
         }
     };
     PROGRAM.store(0, Ordering::SeqCst);
+    let files = findings_files(&path);
     Ok(Outcome {
         status,
-        files: findings_files(&path),
-        full: has_room(directory.path()).is_err(),
+        full: has_room(directory.path()).is_err() || files.iter().any(|file| is_cut(file)),
+        files,
         _directory: directory,
     })
 }

@@ -237,7 +237,7 @@ fn guarantee(survey: &Survey) -> String {
         n => format!("; the baseline knows {} of them", grouped(n)),
     };
     if survey.full {
-        sentence += "; the disk of the directory for temporary files (TMPDIR) is full, so races may be missing";
+        sentence += "; there was no room for everything (a full disk below TMPDIR, or a limit on the size of files), so races may be missing";
     }
     if survey.dropped > 0 {
         sentence += &format!(

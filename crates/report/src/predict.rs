@@ -72,13 +72,10 @@ impl PredictReport {
             .iter()
             .map(|report| report.undecided.len() as u64)
             .sum();
-        let complete = predictors.is_ok() && reports.iter().all(|report| report.complete);
+        let decided = predictors.is_ok() && reports.iter().all(|report| report.complete);
+        let complete = decided && !happened.full;
         run.engine = "hb, m2";
-        let (before, _) = run
-            .guarantee
-            .split_once(MAY_HAVE)
-            .unwrap_or((&run.guarantee, ""));
-        run.guarantee = before.to_string();
+        run.guarantee = run.guarantee.replace(MAY_HAVE, "");
         let (another, more) = match happened.races.len() {
             0 => ("a race", "race"),
             _ => ("another race", "more race"),

@@ -48,8 +48,10 @@ impl Line {
     }
 
     pub fn flush(&mut self, file: Option<i32>) {
-        if let Some(file) = file {
-            os::write_all(file, &self.bytes);
+        if let Some(file) = file
+            && !os::write_all(file, &self.bytes)
+        {
+            os::mark_cut(file);
         }
         self.clear();
     }

@@ -90,17 +90,53 @@ pub unsafe fn unmap(address: usize, bytes: usize) {
     unsafe { call(libc::SYS_munmap, [address, bytes, 0, 0, 0, 0]) };
 }
 
-/// Writes all bytes, as far as the file takes them.
-pub fn write_all(file: i32, mut bytes: &[u8]) {
+/// A call that may make one of the runtime's files longer than the program's limit (`RLIMIT_FSIZE`) allows: it fails then,
+/// and the signal that would end the program is taken back.
+///
+/// # Safety
+/// As for [`call`].
+unsafe fn grow(number: libc::c_long, arguments: [usize; 6]) -> isize {
+    const SIZE_OF_SET: usize = 8;
+    let set = 1_u64 << (libc::SIGXFSZ - 1);
+    let mut before = 0_u64;
+    let mask = |how: i32, new: &u64, old: *mut u64| {
+        let pointers = [std::ptr::from_ref(new) as usize, old as usize];
+        let arguments = [how as usize, pointers[0], pointers[1], SIZE_OF_SET, 0, 0];
+        // SAFETY: a set of signals is a word, and the old one has room.
+        unsafe { call(libc::SYS_rt_sigprocmask, arguments) };
+    };
+    mask(libc::SIG_BLOCK, &set, &mut before);
+    // SAFETY: the caller's promise.
+    let result = unsafe { call(number, arguments) };
+    if result == -libc::EFBIG as isize {
+        let now = [0_u64; 2];
+        let pointers = [std::ptr::from_ref(&set), now.as_ptr()].map(|pointer| pointer as usize);
+        let arguments = [pointers[0], 0, pointers[1], SIZE_OF_SET, 0, 0];
+        // SAFETY: a set of signals, and a time of no length.
+        unsafe { call(libc::SYS_rt_sigtimedwait, arguments) };
+    }
+    mask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+    result
+}
+
+/// Writes all bytes, as far as the file takes them. False: it does not take them all.
+pub fn write_all(file: i32, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         let arguments = [file as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
         // SAFETY: the kernel reads the slice.
-        match unsafe { call(libc::SYS_write, arguments) } {
+        match unsafe { grow(libc::SYS_write, arguments) } {
             written if written > 0 => bytes = &bytes[(written as usize).min(bytes.len())..],
             error if error == -libc::EINTR as isize => (),
-            _ => return,
+            _ => return false,
         }
     }
+    true
+}
+
+/// Marks a file to which not all could be written: it becomes one that nobody may write to. That needs no room.
+pub fn mark_cut(file: i32) {
+    // SAFETY: takes numbers.
+    unsafe { call(libc::SYS_fchmod, [file as usize, 0o400, 0, 0, 0, 0]) };
 }
 
 /// Writes all bytes at a place of a file. False: they did not all fit.
@@ -109,7 +145,7 @@ pub fn write_at(file: i32, mut offset: u64, mut bytes: &[u8]) -> bool {
         let place = [bytes.as_ptr() as usize, bytes.len(), offset as usize];
         let arguments = [file as usize, place[0], place[1], place[2], 0, 0];
         // SAFETY: the kernel reads the slice.
-        match unsafe { call(libc::SYS_pwrite64, arguments) } {
+        match unsafe { grow(libc::SYS_pwrite64, arguments) } {
             written if written > 0 => {
                 bytes = &bytes[(written as usize).min(bytes.len())..];
                 offset += written as u64;
@@ -192,7 +228,7 @@ pub fn high(file: i32) -> i32 {
 pub fn allocate(file: i32, offset: u64, bytes: usize) -> Option<()> {
     let arguments = [file as usize, 0, offset as usize, bytes, 0, 0];
     // SAFETY: takes numbers.
-    let result = unsafe { call(libc::SYS_fallocate, arguments) };
+    let result = unsafe { grow(libc::SYS_fallocate, arguments) };
     if result != -libc::EOPNOTSUPP as isize {
         return (result == 0).then_some(());
     }

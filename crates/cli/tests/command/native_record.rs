@@ -106,6 +106,56 @@ fn what_a_killed_program_did_is_in_its_trace() {
     assert_eq!(files(here), ["run.dht"]);
 }
 
+/// The program may not make any file longer, and neither may the runtime in it.
+#[test]
+fn a_program_that_may_not_write_files_runs_on_and_its_verdict_says_what_is_missing() {
+    let source = r#"
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int x;
+void *add(void *unused) {
+  x++;
+  return unused;
+}
+int main(void) {
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_FSIZE, &none);
+  pthread_t a, b;
+  pthread_create(&a, 0, add, 0);
+  pthread_create(&b, 0, add, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return write(1, "done\n", 5) != 5;
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let run = |words: &[&str]| {
+        let output = deadheat_in(here.path(), words);
+        assert_eq!(output.stdout, b"done\n", "{words:?}: {}", stderr(&output));
+        (output.status.code().unwrap(), stderr(&output))
+    };
+    let (status, said) = run(&["run", "./program"]);
+    assert_eq!(status, 2, "{said}");
+    assert!(
+        said.contains("no race was written down in this run"),
+        "{said}"
+    );
+    assert!(
+        said.contains("a limit on the size of files), so races may be missing"),
+        "{said}"
+    );
+    let (_, said) = run(&["run", "--predict", "./program"]);
+    assert!(
+        said.contains("warning: the recording ends before the program did"),
+        "{said}"
+    );
+    assert!(!said.contains("no race in this run"), "{said}");
+    assert!(!said.contains("no other order"), "{said}");
+    let (_, said) = run(&["record", "-o", "run.dht", "./program"]);
+    assert!(said.contains("ends before the program did"), "{said}");
+}
+
 #[test]
 fn an_interrupted_server_ends_with_the_report() {
     let Some(here) = built(SERVER) else { return };

@@ -139,7 +139,7 @@ pub fn write_trace(
         events: scribe.count,
         threads: contents.threads.len() as u64,
         tasks: scribe.tasks.task_count,
-        full: order.full,
+        full: tape.end().is_some(),
         creations: scribe.creations(&contents.threads),
         frames: std::mem::take(&mut scribe.places.frames),
     };
@@ -358,7 +358,7 @@ impl Scribe<'_> {
         let (names, ops) = (&mut self.names, &mut self.ops);
         let other = Strand(address as u32);
         match stamped.what {
-            What::Full | What::Run | What::Task => {}
+            What::Run | What::Task => {}
             What::Freed => {
                 if self.several {
                     self.touch(address, size)?;

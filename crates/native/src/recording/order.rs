@@ -42,8 +42,8 @@ pub struct Order<'a> {
     stamp: u64,
     /// Whose step was taken last: it has not been asked for the next one yet.
     last: Option<usize>,
-    /// Whether the recording ended because there was no room.
-    pub full: bool,
+    /// From when on there was no room, if so: a time and a stamp. What comes later is left out.
+    end: Option<(u64, u64)>,
 }
 
 struct Thread<'a> {
@@ -105,7 +105,7 @@ impl<'a> Order<'a> {
             waiting: BTreeMap::new(),
             stamp: 1,
             last: None,
-            full: false,
+            end: tape.end(),
         }
     }
 
@@ -115,8 +115,8 @@ impl<'a> Order<'a> {
             self.threads[last].advance();
             self.ready.push(Reverse((self.threads[last].time, last)));
         }
-        while !self.full {
-            let Some(Reverse((_, index))) = self.ready.pop() else {
+        loop {
+            let Some(Reverse((time, index))) = self.ready.pop() else {
                 // A stamp was taken and not written down: the process was killed just then.
                 let (stamp, index) = self.waiting.pop_first()?;
                 self.stamp = stamp;
@@ -126,7 +126,16 @@ impl<'a> Order<'a> {
             let Some(step) = self.threads[index].next else {
                 continue;
             };
+            if self.end.is_some_and(|(end, _)| time >= end) {
+                return None;
+            }
             if let Step::Stamp(stamped) = step {
+                if self
+                    .end
+                    .is_some_and(|(_, end)| end != 0 && stamped.stamp >= end)
+                {
+                    continue;
+                }
                 if stamped.stamp > self.stamp {
                     self.waiting.insert(stamped.stamp, index);
                     continue;
@@ -135,15 +144,10 @@ impl<'a> Order<'a> {
                 if let Some(next) = self.waiting.remove(&self.stamp) {
                     self.ready.push(Reverse((self.threads[next].time, next)));
                 }
-                if stamped.what == What::Full {
-                    self.full = true;
-                    break;
-                }
             }
             self.last = Some(index);
             let thread = &self.threads[index];
             return Some((thread.id, step, &thread.calls));
         }
-        None
     }
 }

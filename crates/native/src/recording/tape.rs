@@ -76,7 +76,6 @@ pub struct Stamp {
 /// What a stamped record tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    Full,
     Freed,
     Allocated,
     New,
@@ -103,7 +102,6 @@ pub enum What {
 impl What {
     fn of(number: u64) -> Option<What> {
         Some(match number {
-            9 => What::Full,
             10 => What::Freed,
             11 => What::Allocated,
             12 => What::New,
@@ -188,6 +186,14 @@ impl Tape {
             sites,
             chunks,
         })
+    }
+
+    /// The time and the stamp from which on there was no more room, if so.
+    pub fn end(&self) -> Option<(u64, u64)> {
+        match self.sites[..] {
+            [0, ..] | [] | [_] => None,
+            [time, stamp, ..] => Some((time, stamp)),
+        }
     }
 
     /// The threads that have written something, in the order of their numbers.

@@ -8,6 +8,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
+use super::tape::time;
 use crate::os::{self, Spin};
 
 /// What a chunk begins with.
@@ -20,6 +21,9 @@ pub const BUFFER: usize = 32 << 10;
 const ALIGNMENT: usize = 64;
 /// The numbers of sites; those below are other records.
 pub const FIRST_SITE: u64 = 32;
+/// Where in the table is from which time and stamp on there was no more room, if so.
+const END_TIME: u64 = 0;
+const END_STAMP: u64 = 1;
 const SITES: u64 = 1 << 16;
 const TABLE: usize = SITES as usize * 8;
 /// How far from its own place a site may lie.
@@ -42,8 +46,8 @@ pub struct Spool {
 // SAFETY: the list of free buffers is only touched with its lock held.
 unsafe impl Sync for Spool {}
 
-/// There is no more room, for anybody, since this stamp: what has a lower one is in the file.
-pub struct Full(pub u64);
+/// There is no more room, for anybody.
+pub struct Full;
 
 impl Spool {
     /// One without a file, which may have so many bytes.
@@ -77,8 +81,9 @@ impl Spool {
         self.free.0.reset();
         self.with_free(std::mem::take);
         os::close(self.file.load(Ordering::Relaxed));
+        let sites = self.sites.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: the child's own mapping; nobody refers to it any more.
-        unsafe { os::unmap(self.sites.load(Ordering::Relaxed) as usize, TABLE) };
+        unsafe { os::unmap(sites as usize, TABLE) };
     }
 
     fn with_free<T>(&self, what: impl FnOnce(&mut Vec<usize>) -> T) -> T {
@@ -151,10 +156,17 @@ impl Spool {
         (end <= self.limit).then(|| (offset, self.file.load(Ordering::Relaxed)))
     }
 
+    /// There is no more room: what comes later is not all there.
     fn fill(&self, stamp: impl Fn() -> u64) -> Full {
-        let end = stamp();
+        if !self.sites.load(Ordering::Relaxed).is_null() {
+            for (place, end) in [(END_TIME, time()), (END_STAMP, stamp())] {
+                let earliest = |known| (known == 0 || end < known).then_some(end);
+                let (order, place) = (Ordering::Relaxed, self.place(place));
+                let _ = place.fetch_update(order, order, earliest);
+            }
+        }
         self.full.store(true, Ordering::SeqCst);
-        Full(end)
+        Full
     }
 
     /// Makes a chunk of what a thread has written to its buffer, up to `end`; the buffer is all zero then.

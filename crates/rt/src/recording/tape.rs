@@ -27,7 +27,6 @@ pub enum Record {
     WriteRange = 6,
     Name = 7,
     Stack = 8,
-    Full = 9,
     Freed = 10,
     Allocated = 11,
     New = 12,
@@ -64,7 +63,7 @@ pub fn stamp() -> u64 {
 
 /// The time, in sixteens of cycles.
 #[inline]
-fn time() -> u64 {
+pub fn time() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of this architecture has it.
     let cycles = unsafe { core::arch::x86_64::_rdtsc() };
@@ -133,16 +132,14 @@ impl Tape {
             self.buffer = buffer;
         } else if self.is_over {
             return false;
-        } else if let Err(Full(end)) = self.flush(spool, id) {
-            // Room for a record is kept at the end of every buffer.
-            self.put_long(Record::Full as u64, 0, &[0, end, time()]);
+        } else if let Err(Full) = self.flush(spool, id) {
             self.is_over = true;
             self.end = self.next;
             return false;
         }
         self.next = (self.buffer as *mut u64).wrapping_add(HEADER);
-        // Behind the last record there is room to say that there is no more room, and a word of zeros.
-        self.end = ((self.buffer + BUFFER) as *mut u64).wrapping_sub(LONGEST + 1);
+        // Behind the last record there is a word of zeros.
+        self.end = ((self.buffer + BUFFER) as *mut u64).wrapping_sub(1);
         true
     }
 

@@ -316,7 +316,10 @@ fn a_run_without_room_is_no_clean_run() {
     unmount();
     let said = said(&output);
     assert!(matches!(output.status.code(), Some(2 | 66)), "{said}");
-    assert!(said.contains("is full, so races may be missing"), "{said}");
+    assert!(
+        said.contains("there was no room for everything (a full disk"),
+        "{said}"
+    );
     assert!(!said.contains("no race in this run"), "{said}");
 }
 /// Places are shown in their files, where these are.

@@ -157,6 +157,11 @@ fn tasks_of_openmp_have_all_formats() {
     assert_eq!(json["engine"], "openmp");
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), json["races"].as_array().unwrap().len());
+    let said = stderr(&deadheat(&["run", "--predict", &program]));
+    assert!(
+        said.contains("warning: what one thread of OpenMP runs of loops"),
+        "{said}"
+    );
     let Some(mut browser) = Browser::start() else {
         return;
     };
