@@ -121,6 +121,37 @@ fn the_direct_analysis_says_what_the_graph_says() {
     });
 }
 
+/// A task that has waited for one that set a promise is heard outside by it: a read before that covers no other. Whoever
+/// gets the promise comes after the first read of `x`, and not after the second.
+#[test]
+fn a_task_is_heard_if_one_is_that_it_has_waited_for() {
+    let inside = [
+        "p.set;",
+        "let f = future { p.set; };",
+        "fork t { p.set; }",
+        "finish { async { async { p.set; } } }",
+        "async { finish { let f = future { p.set; }; f.get; } }",
+    ];
+    let (mut racy, mut missed) = (0, Vec::new());
+    for inside in inside {
+        let program = format!(
+            "shared x; promise p; proc main() {{ async {{ p.get; x = 1; }} finish {{
+               async {{ let r = x; finish {{ async {{ {inside} }} }} }} async {{ let s = x; }} }} }}"
+        );
+        let program = Program::parse(&program).unwrap();
+        for seed in 0..1000 {
+            let run = program.run(&Schedule::Random(seed), 1_000).unwrap();
+            let truth = cg::racy_locations(&run.execution);
+            racy += u32::from(!truth.is_empty());
+            if racy_locations(&drdp::ENGINE, &run.execution) != truth {
+                missed.push((inside, seed));
+            }
+        }
+    }
+    assert_eq!(missed, []);
+    assert_eq!(racy, 5_000);
+}
+
 /// What threads do when they are held up at random is another schedule each time: what races must
 /// stay the same.
 #[test]

@@ -17,8 +17,9 @@
 //! comes after it, from now on, comes after the other as well: then a later write that races with the other
 //! races with it.
 //! - A read covers those that come before it.
-//! - A read in a task that has ended in *silence* (it has set no promise, nobody waits for it by name, and
-//!   it has left no task behind) covers all reads inside the `finish` around it, past and future ones. For
+//! - A read in a task that has ended in *silence* (it has set no promise, nobody waits for it by name, it has left no
+//!   task behind, and no task that it has waited for has set one or can be waited for by name) covers all reads inside the
+//!   `finish` around it, past and future ones. For
 //!   a path that leads out of the task leads through the end of that `finish`, and to there a
 //!   path leads from everything inside. If that `finish` is itself in a task that has ended in silence, this
 //!   holds for the `finish` around that one, and so on. So of a loop whose tasks all read, one read is kept,

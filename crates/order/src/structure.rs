@@ -13,8 +13,11 @@ use crate::tree::{Place, Step, Tree};
 pub struct Task {
     place: Place,
     knowledge: Knowledge,
-    /// Whether anything may come after it, by a signal or a task it has left behind, before its `finish` ends.
+    /// Whether something outside of the `finish` around it may come after what it did, before that ends: it has signalled,
+    /// or a task that it has waited for in a `finish` of its own has, or may be waited for by name.
     heard: bool,
+    /// Whether it has left tasks behind that only the `finish` around it waits for.
+    has_left: bool,
 }
 
 impl Task {
@@ -30,6 +33,12 @@ impl Task {
         self.knowledge.has_grown()
     }
 
+    /// Whether the `finish` around it has to know of its end: what it has learnt, or that it was heard.
+    #[inline]
+    pub fn tells(&self) -> bool {
+        self.has_learnt() || self.heard
+    }
+
     /// What it knows beside the tree.
     #[inline]
     pub fn known(&self) -> Past {
@@ -37,14 +46,26 @@ impl Task {
     }
 }
 
-/// The pasts of the tasks that have ended inside an open `finish`.
+/// The tasks that have ended inside an open `finish`.
 #[derive(Clone, Debug, Default)]
-pub struct FinishPast(Vec<Past>);
+pub struct FinishPast {
+    /// What they knew.
+    pasts: Vec<Past>,
+    /// Whether one of them was heard outside. Then so is what the task did before that has entered the `finish`.
+    heard: bool,
+}
 
 impl FinishPast {
+    fn add(&mut self, task: &Task) {
+        if task.has_learnt() {
+            self.pasts.push(task.known());
+        }
+    }
+
     /// Another `finish` was left without waiting: this one waits for what was inside.
     pub fn extend(&mut self, other: FinishPast) {
-        self.0.extend(other.0);
+        self.pasts.extend(other.pasts);
+        self.heard |= other.heard;
     }
 }
 
@@ -69,16 +90,18 @@ impl Structure {
             place: self.tree.root()?,
             knowledge: Knowledge::default(),
             heard: false,
+            has_left: false,
         })
     }
 
     /// A task starts a task.
     pub fn spawn(&self, task: &mut Task) -> Result<Task, Full> {
-        task.heard |= !self.tree.is_in_finish(&task.place);
+        task.has_left |= !self.tree.is_in_finish(&task.place);
         Ok(Task {
             place: self.tree.spawn(&mut task.place)?,
             knowledge: task.knowledge.inherit(),
             heard: false,
+            has_left: false,
         })
     }
 
@@ -88,6 +111,7 @@ impl Structure {
             place: self.tree.spawn_nth(&task.place, number)?,
             knowledge: task.knowledge.inherit(),
             heard: false,
+            has_left: false,
         })
     }
 
@@ -110,7 +134,8 @@ impl Structure {
     /// A task leaves its innermost `finish`, everything inside having ended.
     pub fn end_finish(&self, task: &mut Task, finish: FinishPast) -> Result<(), Full> {
         self.tree.end_finish(&mut task.place);
-        self.learn(task, finish.0)
+        task.heard |= finish.heard;
+        self.learn(task, finish.pasts)
     }
 
     /// A task leaves its innermost `finish` without having waited for all inside.
@@ -141,18 +166,20 @@ impl Structure {
 
     /// A task ends that nobody waits for but the `finish` around it.
     pub fn end_async(&self, task: &Task, finish: Option<&mut FinishPast>) {
-        self.end(task, finish);
-        if !task.heard {
+        if let Some(finish) = finish {
+            finish.add(task);
+            finish.heard |= task.heard;
+        }
+        if !task.heard && !task.has_left {
             self.tree.silence(&task.place);
         }
     }
 
     /// A task ends, inside a `finish` or nowhere, and gives a signal to whoever waits for it.
     pub fn end(&self, task: &Task, finish: Option<&mut FinishPast>) -> Signal {
-        if let Some(finish) = finish
-            && task.knowledge.has_grown()
-        {
-            finish.0.push(task.known());
+        if let Some(finish) = finish {
+            finish.add(task);
+            finish.heard = true;
         }
         Signal {
             step: task.step(),

@@ -258,8 +258,8 @@ impl Tree {
     }
 
     /// The task at `at`, an `async`, has ended, and nobody has heard of it: it has signalled nothing, nobody waits for it
-    /// but the `finish` around it, and whatever it has started it has waited for. So whatever comes after any of its
-    /// steps, from now on, comes after the end of that `finish`.
+    /// but the `finish` around it, and whatever it has started it has waited for, and the same holds of that. So whatever
+    /// comes after any of its steps, from now on, comes after the end of that `finish` (which is not to be left open, then).
     pub fn silence(&self, at: &Place) {
         let inner = self.inner(at.scope);
         if inner.kind == Kind::Async {

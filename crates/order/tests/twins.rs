@@ -2,6 +2,8 @@
 
 #![cfg(not(loom))]
 
+use std::collections::BTreeMap;
+
 use deadheat_order::{
     Bags, DisjointSets, FinishPast, Member, ParallelBag, Place, Question, Search, Signal, Step,
     Structure, Task, Traversal, Tree,
@@ -89,6 +91,8 @@ struct World {
     steps: Vec<DrawnStep>,
     /// Set promises and ended tasks: the steps they stand for.
     signals: Vec<(Signal, usize)>,
+    /// Whether no `finish` is left without waiting.
+    always_waits: bool,
 }
 
 struct DrawnStep {
@@ -119,6 +123,7 @@ impl World {
             finishes: Vec::new(),
             steps: Vec::new(),
             signals: Vec::new(),
+            always_waits: false,
         };
         let main = world.structure.main().unwrap();
         world.add_task(main, None, Vec::new(), &[]);
@@ -165,7 +170,7 @@ impl World {
 
     /// A task goes on without waiting: its next outer `finish`, if it has one, gets all inside.
     fn leave_open(&mut self, id: usize, finish: usize) {
-        if self.rng.bool() {
+        if self.always_waits || self.rng.bool() {
             return;
         }
         let mut this = self.tasks[id].clone();
@@ -254,8 +259,13 @@ impl World {
                         finish.ends.push(step);
                         &mut finish.gathered
                     });
-                    let signal = self.structure.end(&this.task, gathered);
-                    self.signals.push((signal, step));
+                    match self.rng.bool() {
+                        true => self.structure.end_async(&this.task, gathered),
+                        false => {
+                            let signal = self.structure.end(&this.task, gathered);
+                            self.signals.push((signal, step));
+                        }
+                    }
                     self.tasks[id].ended = true;
                 }
                 _ => {}
@@ -369,6 +379,48 @@ fn tree_and_joins_order_what_the_graph_orders() {
         "{by_joins} ordered by joins, {unordered} by nothing; frontiers from {gathered} joins"
     );
     assert!(by_joins > 10_000 && unordered > 10_000 && gathered > 10_000);
+}
+
+/// A step that is silent up to what it has in common with another covers that: whatever is done from then on, and comes
+/// after the one, comes after the other.
+#[test]
+fn what_comes_after_a_silent_step_comes_after_all_that_it_covers() {
+    let (mut covered, mut after) = (0u64, 0u64);
+    for seed in 0..2000 {
+        let mut world = World::new(seed);
+        world.always_waits = true;
+        // By two steps: the steps in which something may be done later, and from which on all are later.
+        let mut covers: BTreeMap<(usize, usize), (Vec<usize>, usize)> = BTreeMap::new();
+        for _ in 0..50 {
+            world.act(true);
+            let tree = &world.structure.tree;
+            let running = world.tasks.iter().filter(|task| !task.ended);
+            let later: Vec<usize> = running.map(|task| task.step).collect();
+            for (a, one) in world.steps.iter().enumerate() {
+                for (b, other) in world.steps.iter().enumerate() {
+                    let depth = || tree.relation(one.number, other.number).depth;
+                    if a != b
+                        && !covers.contains_key(&(a, b))
+                        && tree.is_silent_up_to(one.number, depth())
+                    {
+                        covers.insert((a, b), (later.clone(), world.steps.len()));
+                    }
+                }
+            }
+        }
+        for ((a, b), (running, since)) in covers {
+            covered += 1;
+            let later = running.into_iter().chain(since..world.steps.len());
+            for c in later.filter(|&c| c != a && c != b) {
+                let before = &world.steps[c].before;
+                if before.get(a) == Some(&true) {
+                    after += 1;
+                    assert_eq!(before.get(b), Some(&true), "seed {seed}: {a} {b} {c}");
+                }
+            }
+        }
+    }
+    assert!(covered > 10_000 && after > 1_000, "{covered} {after}");
 }
 
 #[test]

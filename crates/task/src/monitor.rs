@@ -435,9 +435,9 @@ impl Worker {
             return None;
         }
         let structure = &monitor.structure;
-        // The block learns what the task has learnt.
-        let learns = !child.stray && state.task.has_learnt();
-        let mut past = learns.then(|| lock(&finish.state.past));
+        // The block learns what the task has learnt, and whether others may know of it.
+        let tells = state.task.tells() || child.kind == Kind::Future;
+        let mut past = (tells && !child.stray).then(|| lock(&finish.state.past));
         let signal = match (child.stray, child.kind) {
             (false, Kind::Async) => {
                 structure.end_async(&state.task, past.as_deref_mut());

@@ -327,3 +327,24 @@ fn views_of_long_arrays_agree_with_the_closure() {
     on_programs(5, 25, long(PLAIN), &[Check::Spd3, Check::Drdp]);
     on_programs(6, 25, long(PROMISES_TOO), &[Check::Drdp]);
 }
+
+/// The inner loop waits for nobody but its index, whose task in an outer block goes on: what comes after the first read by
+/// that task does not come after the second.
+#[test]
+fn a_read_before_a_task_in_an_outer_block_covers_no_other() {
+    let program = [Statement::Loop(vec![
+        vec![
+            Statement::Access(1, AccessKind::Read),
+            Statement::Loop(vec![vec![Statement::Future(
+                vec![Statement::Access(1, AccessKind::Write)],
+                Vec::new(),
+                false,
+            )]]),
+        ],
+        vec![Statement::View(1, 3, AccessKind::Read, Vec::new())],
+    ])];
+    for _ in 0..100 {
+        let (is_racy, _) = judge(&program, PROMISES_TOO, &[Check::Drdp]);
+        assert!(is_racy);
+    }
+}

@@ -16,8 +16,9 @@ pub(super) fn program(size: RangeInclusive<u32>, rng: &mut Rng) -> ast::Program 
         promises: u32,
         to_set: Vec<u32>,
         budget: u32,
-        /// Few, so that one race does not hide that another one is missed.
+        /// Few, so that one race does not hide that another one is missed. One of so many is a write.
         accesses: u32,
+        reads: u32,
         names: u32,
         /// Whether to use futures and threads as well.
         all: bool,
@@ -35,13 +36,18 @@ pub(super) fn program(size: RangeInclusive<u32>, rng: &mut Rng) -> ast::Program 
                 match self.rng.u32(..20) {
                     0..3 if self.accesses > 0 => {
                         self.accesses -= 1;
-                        self.text += &match self.rng.bool() {
-                            true => "x = 1; ".to_string(),
-                            false => format!("let v{name} = x; "),
+                        self.text += &match self.rng.u32(..self.reads) {
+                            0 => "x = 1; ".to_string(),
+                            _ => format!("let v{name} = x; "),
                         };
                     }
                     3..7 if depth > 0 => self.inside("async {", depth),
-                    7..9 if depth > 0 => self.inside("finish {", depth),
+                    7 if depth > 0 => self.inside("finish {", depth),
+                    // Waited for at once: the task around it goes on as if it had done this itself.
+                    8 if depth > 0 => {
+                        self.inside("finish { async {", depth);
+                        self.text += "} ";
+                    }
                     9 if depth > 0 && self.all => {
                         self.text += &format!("let f{name} = future {{ ");
                         self.block(depth - 1);
@@ -78,7 +84,8 @@ pub(super) fn program(size: RangeInclusive<u32>, rng: &mut Rng) -> ast::Program 
     rng.shuffle(&mut to_set);
     let mut writer = Writer {
         budget: rng.u32(size),
-        accesses: rng.u32(2..=4),
+        accesses: rng.u32(2..=5),
+        reads: rng.u32(2..=4),
         all: rng.bool(),
         rng,
         text: String::new(),
