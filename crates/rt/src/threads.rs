@@ -54,8 +54,9 @@ struct Handle {
     id: u32,
     /// What the thread knew at its end.
     end: Option<Clock>,
-    /// In a program of OpenMP: its end.
+    /// In a program of OpenMP: its end, and whether OpenMP's runtime has made it.
     signal: Option<Signal>,
+    is_worker: bool,
     detached: bool,
 }
 
@@ -256,6 +257,10 @@ pub fn not_created(entered: &Entered, thread: *mut Thread) {
         inner.live -= 1;
     });
     // SAFETY: nobody else has it.
+    if unsafe { !(*thread).strand.is_null() } {
+        openmp::thread_is_gone();
+    }
+    // SAFETY: nobody else has it.
     unsafe { Thread::free(thread) };
     alone_again(entered);
 }
@@ -289,9 +294,8 @@ pub fn begin(thread: *mut Thread, handle: usize) {
             handle,
             Handle {
                 id,
-                end: None,
-                signal: None,
                 detached,
+                ..Handle::default()
             },
         );
     });
@@ -362,6 +366,7 @@ pub fn end(entered: Entered) {
     thread.ticks(|line| clock.copy_from(line.publish()));
     let last = thread.line.last();
     let signal = openmp::thread_ends(thread);
+    let is_worker = thread.is_worker;
     world().threads.with(|inner| {
         inner.infos[id as usize].finished = true;
         inner.slots[slot.index()].last = Some(last);
@@ -379,6 +384,7 @@ pub fn end(entered: Entered) {
             } else if let Some(handle) = inner.handles.get_mut(&handle) {
                 handle.end = Some(clock);
                 handle.signal = signal;
+                handle.is_worker = is_worker;
             }
         }
     });
@@ -403,12 +409,16 @@ pub fn joined(entered: &Entered, handle: usize, id: u32, pc: usize) {
     if let Some(Handle {
         end: Some(clock),
         signal,
+        is_worker,
         ..
     }) = end
     {
         let thread = entered.thread();
         thread.line.learn(&clock);
         openmp::with_strand(thread, |strand| strand.join(signal.as_slice()));
+        if signal.is_some() && !is_worker {
+            openmp::thread_is_gone();
+        }
     }
     alone_again(entered);
 }
@@ -439,9 +449,8 @@ pub fn created(handle: usize, id: u32, detached: bool) {
                 handle,
                 Handle {
                     id,
-                    end: None,
-                    signal: None,
                     detached,
+                    ..Handle::default()
                 },
             )),
         }

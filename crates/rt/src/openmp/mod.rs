@@ -75,7 +75,8 @@ pub struct Tasks {
     /// What belongs to a step below this one comes before whatever is done now: there was a time when only one
     /// strand was left, or all met.
     era: AtomicU32,
-    /// Regions in progress, and threads that are not OpenMP's own.
+    /// Regions in progress, and threads that are not OpenMP's own and that nobody has waited for: one that has ended
+    /// is before nothing until then.
     pub busy: AtomicU32,
     /// What was seen that the verdict has to say: see [`Seen`].
     seen: AtomicU32,
@@ -206,11 +207,12 @@ pub fn unknown_thread_begins(thread: *mut Thread, id: u32, others: &[Signal]) {
 
 /// A thread ends: what it did can be waited for.
 pub fn thread_ends(thread: &mut Thread) -> Option<Signal> {
-    let signal = with_strand(thread, strand::Strand::signal).flatten();
-    if !thread.strand.is_null() && !std::mem::take(&mut thread.is_worker) {
-        tasks().busy.fetch_sub(1, Ordering::Relaxed);
-    }
-    signal
+    with_strand(thread, strand::Strand::signal).flatten()
+}
+
+/// A thread of the program's own has been waited for, or was not created after all.
+pub fn thread_is_gone() {
+    tasks().busy.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Whether a plain read in a piece of a phase is known to change nothing.
