@@ -27,6 +27,7 @@ pub fn task(task: &NativeTask) -> String {
         ),
         "section" => format!("a section at {place}"),
         "single" => format!("the single block at {place}"),
+        "thread" if task.number != 0 => format!("the thread created at {place}"),
         _ => "the code outside of parallel regions".to_string(),
     }
 }
@@ -38,7 +39,7 @@ pub fn the_other(first: &NativeAccess, second: &NativeAccess) -> Option<String> 
         return who(second);
     }
     match b.kind.as_str() {
-        "explicit" if a.id != b.id => Some("another one created there".to_string()),
+        "explicit" | "thread" if a.id != b.id => Some("another one created there".to_string()),
         "implicit" | "iterations" => who_in_short(second),
         _ => who(second),
     }
@@ -142,6 +143,9 @@ pub fn remedy(variable: &str, first: &NativeAccess, second: &NativeAccess) -> Op
     } else if is(a, "explicit") || is(b, "explicit") {
         "the task runs beside the code after it until somebody waits: a `taskwait`, the end of a `taskgroup` or a \
          barrier between them would order them"
+    } else if is(a, "thread") || is(b, "thread") {
+        "a thread of the program's own runs beside all until somebody waits for it: `pthread_join` before the other access \
+         would order them, and a mutex would keep them apart"
     } else if is(a, "iterations") && is(b, "iterations") && creator_loop(a) == creator_loop(b) {
         "iterations of one loop come in any order: a private variable, a `reduction`, `atomic`, `critical` or `ordered` \
          would keep them apart"

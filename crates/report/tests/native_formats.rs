@@ -208,3 +208,39 @@ fn formats_look_as_they_did() {
         }
     }
 }
+
+/// Threads of the program's own in a program of OpenMP are told by where they were created, and from the rest of the program.
+#[test]
+fn own_threads_beside_openmp_are_told_apart() {
+    let by = |number: u64, line: u32| {
+        let mut access = access("T1", true, vec![frame("deposit", 6, 11)]);
+        access.tasks = vec![NativeTask {
+            kind: "thread".to_string(),
+            id: number,
+            number,
+            iterations: 0,
+            stack: vec![frame("main", line, 3)],
+            depends: Vec::new(),
+        }];
+        access
+    };
+    let text = |first: NativeAccess, second: NativeAccess| {
+        let race = NativeRace {
+            variable: "bookings".to_string(),
+            count: 1,
+            first,
+            second,
+            ..NativeRace::default()
+        };
+        let [text, ..] = formats(vec![race], Some(OpenMp::default()));
+        text
+    };
+    let beside_main = text(by(1, 10), by(0, 0));
+    let both =
+        "the thread created at src/bank.c:10:3 and the code outside of parallel regions can write";
+    assert!(beside_main.contains(both), "{beside_main}");
+    assert!(beside_main.contains("`pthread_join`"), "{beside_main}");
+    let two = text(by(1, 10), by(2, 10));
+    let both = "the thread created at src/bank.c:10:3 and another one created there can write";
+    assert!(two.contains(both), "{two}");
+}
