@@ -239,6 +239,13 @@ fn guarantee(survey: &Survey) -> String {
     if survey.full {
         sentence += "; there was no room for everything (a full disk below TMPDIR, or a limit on the size of files), so races may be missing";
     }
+    let never_run = survey.openmp.as_ref().map_or(0, |openmp| openmp.never_run);
+    if never_run > 0 {
+        sentence += &format!(
+            "; OpenMP's runtime has not run {} that the program created: what it does is not known",
+            counted(never_run, "task")
+        );
+    }
     if survey.dropped > 0 {
         sentence += &format!(
             "; {} could not be tracked, so races may be missing",

@@ -166,8 +166,10 @@ fn creator_loop(task: &NativeTask) -> String {
 /// What a run without a race proves.
 pub fn guarantee(ran: &str, openmp: &OpenMp) -> String {
     let any_number = !openmp.static_loops && !openmp.thread_numbers && !openmp.team_of_one;
+    let ran_all = openmp.never_run == 0;
     let mut sentence = format!(
-        "no race for this input under any schedule{} ({ran}, {} OpenMP tasks, regions and chunks)",
+        "no race{} for this input under any schedule{} ({ran}, {} OpenMP tasks, regions and chunks)",
+        if ran_all { "" } else { " in what ran," },
         if any_number {
             " and any number of threads"
         } else {

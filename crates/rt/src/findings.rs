@@ -368,6 +368,7 @@ impl Inner {
         if let Some(tasks) = &world().tasks {
             line.open_object("openmp");
             line.number("tasks", u64::from(tasks.descriptions.count()));
+            line.number("never_run", tasks.waiting.load(Ordering::Relaxed).into());
             for (seen, name) in Seen::ALL {
                 line.flag(name, tasks.has_seen(seen));
             }

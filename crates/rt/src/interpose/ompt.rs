@@ -147,6 +147,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         if let Some(next) = next.as_mut() {
             locks |= !next.held.is_empty();
             thread.held = std::mem::take(&mut next.held);
+            next.waits_no_more();
             next.ran_by(thread.id);
             thread.follow(next);
             if !std::mem::replace(&mut next.is_told, true) {
@@ -318,6 +319,9 @@ unsafe extern "C" fn task_create(
         super::openmp_entries::with_dependences(|named| {
             with_strand(thread, |strand| strand.depend(&mut created, named));
         });
+        if flags & EXPLICIT != 0 {
+            created.wait_to_run();
+        }
         // SAFETY: the task's data is ours.
         unsafe { *new = Box::into_raw(created).cast() };
     }
@@ -394,7 +398,9 @@ unsafe fn free(task: Data) {
     // SAFETY: its strand, which nobody runs.
     unsafe {
         if !task.is_null() && !(*task).is_null() {
-            drop(Box::from_raw((*task).cast::<Strand>()));
+            let mut strand = Box::from_raw((*task).cast::<Strand>());
+            strand.waits_no_more();
+            drop(strand);
             *task = std::ptr::null_mut();
         }
     }

@@ -80,6 +80,8 @@ pub struct Tasks {
     pub busy: AtomicU32,
     /// What was seen that the verdict has to say: see [`Seen`].
     seen: AtomicU32,
+    /// Explicit tasks that were created and have not begun.
+    pub waiting: AtomicU32,
     /// How many phases have begun.
     phases: AtomicU32,
     /// Where OpenMP's runtime has its code.
@@ -96,6 +98,7 @@ impl Tasks {
             era: AtomicU32::new(0),
             busy: AtomicU32::new(0),
             seen: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
             phases: AtomicU32::new(0),
             runtime: Default::default(),
         })

@@ -8,6 +8,7 @@
 use std::cell::UnsafeCell;
 use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use deadheat_order::{FinishPast, Signal, Step, Task};
 use rustc_hash::FxBuildHasher;
@@ -90,6 +91,8 @@ pub struct Strand {
     /// Who it is to a recording, and whether that has been told of the locks with which it begins.
     pub name: Name,
     pub is_told: bool,
+    /// Whether it is a task that has not begun: it is counted among those.
+    is_waiting: bool,
     /// Its number among the descriptions; another while it runs iterations.
     pub description: u32,
     pub(super) scopes: Vec<Scope>,
@@ -162,6 +165,7 @@ impl Strand {
             order,
             name: Name::strand(order.step()),
             is_told: false,
+            is_waiting: false,
             description,
             scopes: Vec::new(),
             among: None,
@@ -324,6 +328,19 @@ impl Strand {
         let descriptions = &tasks().descriptions;
         descriptions.get(self.description).ask();
         descriptions.get(descriptions.task_of(self.step())).ask();
+    }
+
+    /// It is a task that OpenMP's runtime is to run.
+    pub fn wait_to_run(&mut self) {
+        self.is_waiting = true;
+        tasks().waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It is run, or not going to be.
+    pub fn waits_no_more(&mut self) {
+        if std::mem::take(&mut self.is_waiting) {
+            tasks().waiting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// A thread runs it.
