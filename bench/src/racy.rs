@@ -65,7 +65,7 @@ pub fn print() -> Result<(), Box<dyn Error>> {
 
 fn print_one(trace: Execution) -> Result<(), Box<dyn Error>> {
     println!(
-        "\nA very racy trace of {} events, {} variables",
+        "\nA very racy trace of {} events; variables: {}",
         trace.events.len(),
         trace.names.locations.len()
     );
