@@ -244,6 +244,7 @@ pub struct OpenMp {
     /// Explicit and implicit tasks, iterations handed out, regions.
     pub tasks: u64,
     /// Explicit tasks that were created, and had not begun when the program ended.
+    #[serde(default)]
     pub never_run: u64,
     /// Critical sections or locks.
     pub locks: bool,
