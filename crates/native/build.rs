@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates the runtime is made of: when one changes, it is built again.
-const SOURCES: [&str; 4] = ["rt", "online", "order", "model"];
+const SOURCES: [&str; 5] = ["rt", "online", "order", "model", "tape"];
 
 fn main() {
     let own = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));

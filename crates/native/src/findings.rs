@@ -25,6 +25,8 @@ pub struct Process {
     pub pid: u64,
     /// The executable.
     pub program: String,
+    /// Its runtime is not this command's.
+    other_version: bool,
     /// The pieces of memory that hold code and globals.
     pub modules: Vec<Module>,
     /// The threads that races and stacks name.
@@ -41,10 +43,23 @@ pub struct Process {
 
 /// Why findings could not be read.
 #[derive(Debug, Error)]
-#[error("the findings in `{}` could not be read: {error}", path.display())]
-pub struct FindingsError {
-    path: PathBuf,
-    error: io::Error,
+pub enum FindingsError {
+    /// Their file could not be read.
+    #[error("the findings in `{}` could not be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The runtime in the program is not this command's, and may mean something else by what it writes.
+    #[error(
+        "`{program}` was built by another version of deadheat: build it again with this one's `deadheat cc`"
+    )]
+    OtherVersion {
+        /// The executable.
+        program: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -60,6 +75,7 @@ enum Line {
 
 #[derive(Deserialize)]
 struct Start {
+    version: u32,
     pid: u64,
     program: String,
 }
@@ -258,17 +274,37 @@ pub struct OpenMp {
     pub team_of_one: bool,
 }
 
+impl OpenMp {
+    /// What two processes had.
+    #[must_use]
+    pub fn and(self, other: OpenMp) -> OpenMp {
+        OpenMp {
+            tasks: self.tasks + other.tasks,
+            never_run: self.never_run + other.never_run,
+            locks: self.locks | other.locks,
+            static_loops: self.static_loops | other.static_loops,
+            thread_numbers: self.thread_numbers | other.thread_numbers,
+            messages: self.messages | other.messages,
+            team_of_one: self.team_of_one | other.team_of_one,
+        }
+    }
+}
+
 impl Findings {
     /// Reads the files of a run.
     pub fn read(files: &[PathBuf]) -> Result<Findings, FindingsError> {
         let mut processes = Vec::new();
         for path in files {
-            let content = std::fs::read(path).map_err(|error| FindingsError {
+            let content = std::fs::read(path).map_err(|error| FindingsError::Unreadable {
                 path: path.clone(),
                 error,
             })?;
             let mut process = Process::default();
             process.take(&content);
+            if process.other_version {
+                let program = process.program;
+                return Err(FindingsError::OtherVersion { program });
+            }
             processes.push(process);
         }
         Ok(Findings { processes })
@@ -304,6 +340,7 @@ impl Process {
             Ok(Line::Start(start)) => {
                 self.pid = start.pid;
                 self.program = start.program;
+                self.other_version = start.version != deadheat_tape::VERSION;
             }
             Ok(Line::Module(module)) => self.modules.push(module),
             Ok(Line::Thread(thread)) => {
@@ -366,7 +403,7 @@ mod tests {
     use super::*;
 
     const WHOLE: &str = concat!(
-        r#"{"start": {"version": 1, "pid": 7, "parent": 1, "program": "/p", "forked": false}}"#,
+        r#"{"start": {"version": 2, "pid": 7, "parent": 1, "program": "/p", "forked": false}}"#,
         "\n",
         r#"{"module": {"start": 100, "end": 200, "bias": 0, "path": "/p"}}"#,
         "\n",
@@ -426,6 +463,21 @@ mod tests {
     fn what_cannot_be_read_is_counted_and_hides_nothing_else() {
         let process = read(format!("{{\"race\": 5}}\n\u{0}\u{0}\nnot JSON\n{WHOLE}").as_bytes());
         assert_eq!((process.damaged, process.races.len()), (3, 1));
+    }
+
+    #[test]
+    fn findings_of_a_program_that_another_version_has_built_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("f");
+        let read = |version: u32| {
+            let content = WHOLE.replace("\"version\": 2", &format!("\"version\": {version}"));
+            std::fs::write(&file, content).unwrap();
+            Findings::read(std::slice::from_ref(&file))
+        };
+        assert_eq!(read(deadheat_tape::VERSION).unwrap().processes.len(), 1);
+        let error = read(deadheat_tape::VERSION - 1).unwrap_err();
+        let expected = "`/p` was built by another version of deadheat: build it again with this one's `deadheat cc`";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

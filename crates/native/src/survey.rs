@@ -179,7 +179,9 @@ impl Survey {
                 Some(end) => {
                     survey.unreported += end.unreported;
                     survey.dropped += end.dropped;
-                    survey.openmp = survey.openmp.or(end.openmp);
+                    let both = survey.openmp.zip(end.openmp);
+                    let both = both.map(|(before, more)| before.and(more));
+                    survey.openmp = both.or(survey.openmp).or(end.openmp);
                 }
                 None => survey.killed += 1,
             }

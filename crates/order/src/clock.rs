@@ -6,14 +6,18 @@
 //! point whose whole clock is known.
 
 use deadheat_model::Strand;
+use smallvec::SmallVec;
 
 /// A strand's own time. Times start at 1: 0 is before everything.
 pub type Time = u32;
 
+/// The times of so few strands lie in the clock itself, so that who looks at one need not wait for other memory.
+const FEW: usize = 6;
+
 /// How much of every strand comes before a point. Strands that are not mentioned: nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Clock {
-    times: Vec<Time>,
+    times: SmallVec<[Time; FEW]>,
 }
 
 impl Clock {

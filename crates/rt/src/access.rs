@@ -36,7 +36,7 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
         atomic: false,
     };
     if base == 0 {
-        return not_checked(address, 1 << LOG, WRITES, pc);
+        return not_checked::<LOG, WRITES>(address, pc);
     }
     if address & ((1 << LOG) - 1) != 0 {
         return unaligned::<WRITES>(address, 1 << LOG, pc);
@@ -55,7 +55,10 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
 pub fn access16<const WRITES: bool>(address: usize, pc: usize) {
     let local = local();
     let base = local.key.get();
-    if base == 0 || address & 7 != 0 {
+    if base == 0 {
+        return not_checked::<4, WRITES>(address, pc);
+    }
+    if address & 7 != 0 {
         return unaligned::<WRITES>(address, 16, pc);
     }
     // SAFETY: a key is only set while there is a thread.
@@ -105,9 +108,6 @@ fn change_two<const WRITES: bool>(address: usize, pc: usize) {
 pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
     let local = local();
     let mut base = local.key.get();
-    if base == 0 {
-        return not_checked(address, size, WRITES, pc);
-    }
     let kind = Kind {
         write: WRITES,
         atomic: false,
@@ -256,41 +256,30 @@ fn slow(address: usize, code: Code, pc: usize) {
 }
 
 /// An access on a thread whose accesses are not looked at, or that is not known yet.
+#[inline(always)]
+fn not_checked<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
+    match recording::on() {
+        true => recording::access::<LOG, WRITES>(address, pc),
+        false => not_known(address, 1 << LOG, WRITES, pc),
+    }
+}
+
 #[cold]
 #[inline(never)]
-fn not_checked(address: usize, size: usize, write: bool, pc: usize) {
-    if recording::on() {
-        return recording::access(address, size, write, pc);
-    }
+fn not_known(address: usize, size: usize, write: bool, pc: usize) {
     let thread = local().thread.get();
-    if !thread.is_null() {
+    let is_new = || !local().dead.get() && local().depth.get() == 0 && enter().is_some();
+    let looked_at = match thread.is_null() {
         // SAFETY: the running thread's own.
-        let ignore = unsafe { (*thread).ignore };
-        if world().off() || ignore[usize::from(write)] > 0 {
-            return;
-        }
-        return range(
-            address,
-            size,
-            Kind {
-                write,
-                atomic: false,
-            },
-            What::Access,
-            pc,
-        );
-    }
-    if !local().dead.get() && local().depth.get() == 0 && enter().is_some() && !world().off() {
-        range(
-            address,
-            size,
-            Kind {
-                write,
-                atomic: false,
-            },
-            What::Access,
-            pc,
-        );
+        false => unsafe { (*thread).ignore[usize::from(write)] == 0 },
+        true => is_new(),
+    };
+    if looked_at && !world().off() {
+        let kind = Kind {
+            write,
+            atomic: false,
+        };
+        range(address, size, kind, What::Access, pc);
     }
 }
 

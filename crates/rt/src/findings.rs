@@ -326,7 +326,7 @@ impl Inner {
         }
         let line = &mut self.line;
         line.begin("start");
-        line.number("version", 1);
+        line.number("version", u64::from(deadheat_tape::VERSION));
         line.number("pid", ids[0] as u64);
         line.number("parent", ids[1] as u64);
         line.name("program");

@@ -90,12 +90,56 @@ pub unsafe fn unmap(address: usize, bytes: usize) {
     unsafe { call(libc::SYS_munmap, [address, bytes, 0, 0, 0, 0]) };
 }
 
-/// A call that may make one of the runtime's files longer than the program's limit (`RLIMIT_FSIZE`) allows: it fails then,
-/// and the signal that would end the program is taken back.
+/// What is known of the program's limit for the length of files.
+static LENGTH_LIMIT: AtomicU32 = AtomicU32::new(NOT_ASKED);
+const NOT_ASKED: u32 = 0;
+const NO_LIMIT: u32 = 1;
+const LIMIT: u32 = 2;
+
+/// The program is going to set a limit.
+pub fn limit_may_change() {
+    LENGTH_LIMIT.store(LIMIT, Ordering::SeqCst);
+}
+
+/// The program has set a limit.
+pub fn limit_changed() {
+    LENGTH_LIMIT.store(NOT_ASKED, Ordering::SeqCst);
+}
+
+/// Whether files may not become as long as they like (`RLIMIT_FSIZE`). It is asked for once: a limit set by another process
+/// meanwhile is not noticed.
+fn is_length_limited() -> bool {
+    if LENGTH_LIMIT.load(Ordering::SeqCst) == NOT_ASKED {
+        let mut limit = [0_u64; 2];
+        let arguments = [libc::RLIMIT_FSIZE as usize, limit.as_mut_ptr() as usize];
+        // SAFETY: there is room for a limit.
+        unsafe {
+            call(
+                libc::SYS_getrlimit,
+                [arguments[0], arguments[1], 0, 0, 0, 0],
+            )
+        };
+        let known = if limit[0] == libc::RLIM_INFINITY {
+            NO_LIMIT
+        } else {
+            LIMIT
+        };
+        let (before, order) = (NOT_ASKED, Ordering::SeqCst);
+        let _ = LENGTH_LIMIT.compare_exchange(before, known, order, order);
+    }
+    LENGTH_LIMIT.load(Ordering::SeqCst) != NO_LIMIT
+}
+
+/// A call that may make one of the runtime's files longer than the program's limit allows: it fails then, and the signal that
+/// would end the program is taken back.
 ///
 /// # Safety
 /// As for [`call`].
 unsafe fn grow(number: libc::c_long, arguments: [usize; 6]) -> isize {
+    if !is_length_limited() {
+        // SAFETY: the caller's promise.
+        return unsafe { call(number, arguments) };
+    }
     const SIZE_OF_SET: usize = 8;
     let set = 1_u64 << (libc::SIGXFSZ - 1);
     let mut before = 0_u64;

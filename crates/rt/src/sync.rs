@@ -46,11 +46,11 @@ type Barriers = FxHashMap<usize, (u64, u64)>;
 #[repr(C, align(64))]
 pub struct Place {
     lock: Spin,
-    next: AtomicU32,
-    address: AtomicUsize,
-    channel: UnsafeCell<Channel>,
     /// The number of the set that only has this lock, held to write. 0: not known yet.
     lockset: AtomicU32,
+    address: AtomicUsize,
+    channel: UnsafeCell<Channel>,
+    next: AtomicU32,
     /// What it carries between strands of OpenMP.
     signals: UnsafeCell<Signals>,
 }

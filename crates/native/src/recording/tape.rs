@@ -1,4 +1,4 @@
-//! The tape that a recorded process leaves, read record by record. Its format is in `crates/rt/src/recording/tape.md`.
+//! The tape that a recorded process leaves, read record by record. Its format is that of `deadheat_tape`.
 //!
 //! The process may have been killed at any moment, and the file may be damaged: whatever cannot be a record ends its
 //! thread's part.
@@ -9,14 +9,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-const MAGIC: u64 = 0x6b6e_7568_6368_6474;
-const SITES: usize = 1 << 16;
-const FIRST_SITE: u64 = 32;
-/// Where chunks may begin, and the most bytes of one.
-const ALIGNMENT: u64 = 64;
-const LARGEST: u64 = 32 << 10;
-const HEADER: usize = 4;
-const PAYLOAD: u64 = (1 << 48) - 1;
+use deadheat_tape::packing::Packing;
+use deadheat_tape::{
+    ALIGNMENT, BUFFER, END_STAMP, END_TIME, FIRST_SITE, HEADER, PACKED, PAYLOAD, PLAIN, SITES,
+};
 
 /// A tape: its table of sites, and where each thread's chunks are.
 pub struct Tape {
@@ -30,6 +26,7 @@ struct Chunk {
     number: u64,
     offset: u64,
     bytes: u64,
+    packed: bool,
 }
 
 /// Code that makes plain accesses.
@@ -155,18 +152,21 @@ impl Tape {
         let mut chunks: BTreeMap<u32, Vec<Chunk>> = BTreeMap::new();
         let mut offset = SITES as u64 * 8;
         while let Some((at, head)) = find_header(&file, offset, length)? {
-            let [_, bytes, thread, number] = head;
-            let fits = bytes >= ALIGNMENT && bytes.is_multiple_of(ALIGNMENT) && bytes <= LARGEST;
+            let [magic, bytes, thread, number] = head;
+            let fits = bytes >= ALIGNMENT as u64
+                && bytes.is_multiple_of(ALIGNMENT as u64)
+                && bytes <= BUFFER as u64;
             match u32::try_from(thread) {
                 Ok(thread) if fits && at + bytes <= length => {
                     chunks.entry(thread).or_default().push(Chunk {
                         number,
                         offset: at,
                         bytes,
+                        packed: magic == PACKED,
                     });
                     offset = at + bytes;
                 }
-                _ => offset = at + ALIGNMENT,
+                _ => offset = at + ALIGNMENT as u64,
             }
         }
         for chunks in chunks.values_mut() {
@@ -190,10 +190,9 @@ impl Tape {
 
     /// The time and the stamp from which on there was no more room, if so.
     pub fn end(&self) -> Option<(u64, u64)> {
-        match self.sites[..] {
-            [0, ..] | [] | [_] => None,
-            [time, stamp, ..] => Some((time, stamp)),
-        }
+        let time = *self.sites.get(END_TIME)?;
+        let stamp = *self.sites.get(END_STAMP)?;
+        (time != 0).then_some((time, stamp))
     }
 
     /// The threads that have written something, in the order of their numbers.
@@ -208,6 +207,7 @@ impl Tape {
             chunks: self.chunks.get(&thread).map_or(&[], |chunks| &chunks[..]),
             words: Vec::new(),
             at: 0,
+            packing: Packing::new(),
         }
     }
 
@@ -227,14 +227,16 @@ fn find_header(
     length: u64,
 ) -> io::Result<Option<(u64, [u64; HEADER])>> {
     // Mostly it is right there, so little is read at first.
-    let mut bytes = ALIGNMENT;
-    while offset + ALIGNMENT <= length {
-        let bytes_now = bytes.min((length - offset) / ALIGNMENT * ALIGNMENT);
+    let step = ALIGNMENT as u64;
+    let mut bytes = step;
+    while offset + step <= length {
+        let bytes_now = bytes.min((length - offset) / step * step);
         let window = words(file, offset, bytes_now)?;
-        let mut places = window.chunks_exact(ALIGNMENT as usize / 8).zip(0..);
-        if let Some((found, place)) = places.find(|(words, _)| words[0] == MAGIC) {
+        let mut places = window.chunks_exact(ALIGNMENT / 8).zip(0..);
+        if let Some((found, place)) = places.find(|(words, _)| [PLAIN, PACKED].contains(&words[0]))
+        {
             let head = std::array::from_fn(|at| found[at]);
-            return Ok(Some((offset + place * ALIGNMENT, head)));
+            return Ok(Some((offset + place * step, head)));
         }
         offset += bytes_now;
         bytes = 64 << 10;
@@ -242,9 +244,14 @@ fn find_header(
     Ok(None)
 }
 
-fn words(file: &File, offset: u64, bytes: u64) -> io::Result<Vec<u64>> {
+fn bytes(file: &File, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = vec![0; bytes as usize];
     file.read_exact_at(&mut content, offset)?;
+    Ok(content)
+}
+
+fn words(file: &File, offset: u64, length: u64) -> io::Result<Vec<u64>> {
+    let content = bytes(file, offset, length)?;
     let word = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|at| bytes[at]));
     Ok(content.chunks_exact(8).map(word).collect())
 }
@@ -255,6 +262,7 @@ pub struct Records<'a> {
     chunks: &'a [Chunk],
     words: Vec<u64>,
     at: usize,
+    packing: Packing,
 }
 
 impl Iterator for Records<'_> {
@@ -267,8 +275,16 @@ impl Iterator for Records<'_> {
             }
             let (chunk, rest) = self.chunks.split_first()?;
             self.chunks = rest;
-            self.words = words(&self.tape.file, chunk.offset, chunk.bytes).ok()?;
-            self.at = HEADER;
+            let file = &self.tape.file;
+            if chunk.packed {
+                let content = bytes(file, chunk.offset, chunk.bytes).ok()?;
+                self.words.clear();
+                self.packing.unpack(&content[HEADER * 8..], &mut self.words);
+                self.at = 0;
+            } else {
+                self.words = words(file, chunk.offset, chunk.bytes).ok()?;
+                self.at = HEADER;
+            }
         }
     }
 }

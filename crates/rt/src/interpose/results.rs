@@ -13,6 +13,7 @@ use super::memory::{reads, writes};
 use super::real::real;
 use super::strings::{length, reads_text, writes_text};
 use crate::hooks::export;
+use crate::os;
 
 unsafe extern "C" {
     static environ: *const *const u8;
@@ -37,7 +38,9 @@ fn leaves_text(at: usize, pc: usize) {
 }
 
 fn takes<T>(at: usize, pc: usize) {
-    reads(at, size_of::<T>(), pc);
+    if at != 0 {
+        reads(at, size_of::<T>(), pc);
+    }
 }
 
 calls! { (pc, result)
@@ -82,7 +85,17 @@ calls! { (pc, result)
     getentropy(to, size) {} { if went_well(result) { writes(to, size, pc) } };
     getrusage(who, at) {} { if went_well(result) { leaves::<rusage>(at, pc) } };
     getrlimit(what, at) {} { if went_well(result) { leaves::<rlimit>(at, pc) } };
-    setrlimit(what, at) { takes::<rlimit>(at, pc); } {};
+    getrlimit64(what, at) {} { if went_well(result) { leaves::<rlimit>(at, pc) } };
+    setrlimit(what, at) { takes::<rlimit>(at, pc); os::limit_may_change(); } { os::limit_changed() };
+    setrlimit64(what, at) { takes::<rlimit>(at, pc); os::limit_may_change(); } { os::limit_changed() };
+    prlimit(process, what, new, old) { takes::<rlimit>(new, pc); os::limit_may_change(); } {
+        os::limit_changed();
+        if went_well(result) { leaves::<rlimit>(old, pc) }
+    };
+    prlimit64(process, what, new, old) { takes::<rlimit>(new, pc); os::limit_may_change(); } {
+        os::limit_changed();
+        if went_well(result) { leaves::<rlimit>(old, pc) }
+    };
     sysinfo(at) {} { if went_well(result) { leaves::<system>(at, pc) } };
     uname(at) {} { if went_well(result) { leaves::<utsname>(at, pc) } };
     gethostname(to, size) {} { if went_well(result) { writes(to, size.min(length(to) + 1), pc) } };

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use super::tape::site;
 pub use super::tape::{Record, code};
 use crate::openmp::is_runtime;
 use crate::thread::{Thread, enter, local};
@@ -14,20 +13,20 @@ fn running() -> bool {
     !world().off()
 }
 
-/// A plain access of up to 16 bytes.
-#[inline]
-pub fn access(address: usize, size: usize, write: bool, pc: usize) {
+/// A plain access of 1, 2, 4, 8 or 16 bytes.
+#[inline(never)]
+pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     let local = local();
     let thread = local.thread.get();
     if thread.is_null() || local.depth.get() != 0 {
-        return first(address, size, write, pc);
+        return first::<LOG, WRITES>(address, pc);
     }
     if !running() {
         return;
     }
     // SAFETY: the running thread's own.
     let thread = unsafe { &mut *thread };
-    if thread.ignore[usize::from(write)] > 0 || thread.is_thread_local(address) {
+    if thread.ignore[usize::from(WRITES)] > 0 || thread.is_thread_local(address) {
         return;
     }
     thread.note_lowest(address);
@@ -35,9 +34,7 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
     local.depth.set(1);
     compiler_fence(Ordering::SeqCst);
     let (frames, id) = (thread.frames, thread.id);
-    thread
-        .tape
-        .access(frames, id, address, site(pc, size, write));
+    thread.tape.access::<LOG, WRITES>(frames, id, address, pc);
     compiler_fence(Ordering::SeqCst);
     local.depth.set(0);
     if local.pending.load(Ordering::Relaxed) {
@@ -47,9 +44,9 @@ pub fn access(address: usize, size: usize, write: bool, pc: usize) {
 
 /// An access on a thread that is not known yet.
 #[cold]
-fn first(address: usize, size: usize, write: bool, pc: usize) {
+fn first<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     if local().depth.get() == 0 && !local().dead.get() && enter().is_some() {
-        access(address, size, write, pc);
+        access::<LOG, WRITES>(address, pc);
     }
 }
 

@@ -1,5 +1,5 @@
 //! Recording: what the program does is written down instead of checked.
-#![doc = include_str!("tape.md")]
+//! The format of what is written is that of `deadheat_tape`.
 //!
 //! # In which order things happened
 //! The simple model: one list of everything, in the order in which it happened. The tape has a list for each thread, and
@@ -29,7 +29,8 @@
 //! While a program has only ever had one thread, its accesses and synchronisation are left out: they come
 //! before everything else in every order. The locks it then holds are written down when it creates the second.
 //!
-//! Cost: 8 bytes an access, 32 for whatever has a stamp. Memory: a buffer of [`spool::BUFFER`] bytes a thread.
+//! Cost: at most 9 bytes an access and 36 for whatever has a stamp, mostly far less. Memory: a buffer of
+//! [`BUFFER`](deadheat_tape::BUFFER) bytes a thread.
 
 mod events;
 mod spool;

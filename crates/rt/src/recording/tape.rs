@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::spool::{BUFFER, FIRST_SITE, Full, HEADER, Spool, begin};
+use deadheat_tape::{BUFFER, FIRST_SITE, HEADER, PAYLOAD};
+
+use super::spool::{Full, Spool, begin};
 use crate::os;
 use crate::thread::{Frame, Thread, local};
 use crate::world::world;
@@ -11,11 +13,13 @@ use crate::world::world;
 const LONGEST: usize = 5;
 /// How many accesses have one time.
 const SAME_TIME: u32 = 32;
+/// How many chunks are not packed after one that was not worth it.
+const UNTRIED: u32 = 15;
 /// A frame that the tape has.
 const TOLD: u32 = 1;
 const READS: usize = 1 << 7;
 
-/// The numbers of records that are not accesses: see the table in `tape.md`.
+/// The numbers of records that are not accesses: see the table of `deadheat_tape`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Record {
@@ -50,8 +54,6 @@ pub enum Record {
     Task = 30,
 }
 
-const PAYLOAD: u64 = (1 << 48) - 1;
-
 /// The next stamp.
 static STAMP: AtomicU64 = AtomicU64::new(1);
 
@@ -82,6 +84,8 @@ pub struct Tape {
     buffer: usize,
     /// How many chunks were made.
     chunks: u64,
+    /// So many chunks are not to be packed, as one that was tried became little shorter.
+    plain: u32,
     /// There is no more room.
     is_over: bool,
     /// How many frames have been told, and the top of the stack then.
@@ -105,7 +109,7 @@ struct Read {
 
 impl Tape {
     /// Makes room for the longest record, and tells of functions entered and left. False: there is none.
-    #[inline]
+    #[inline(always)]
     fn prepare(&mut self, frames: *mut Frame, id: u32) -> bool {
         let top = local().frame.get();
         // SAFETY: frames below the top have been written.
@@ -113,7 +117,7 @@ impl Tape {
         (told || self.tell_frames(frames, top, id)) && self.has_room(id)
     }
 
-    #[inline]
+    #[inline(always)]
     fn has_room(&mut self, id: u32) -> bool {
         (self.end as usize).wrapping_sub(self.next as usize) > LONGEST * 8 || self.turn(id)
     }
@@ -145,10 +149,22 @@ impl Tape {
 
     /// Makes a chunk of what is in the buffer, which is empty then.
     fn flush(&mut self, spool: &Spool, id: u32) -> Result<(), Full> {
-        spool.flush(self.buffer, self.next as usize, id, self.chunks, stamp)?;
-        self.chunks += 1;
+        self.write(spool, id)?;
         // SAFETY: the thread's own buffer, which is all zero.
         unsafe { begin(self.buffer, id, self.chunks) };
+        Ok(())
+    }
+
+    fn write(&mut self, spool: &Spool, id: u32) -> Result<(), Full> {
+        let name = (id, self.chunks);
+        let wanted = self.plain == 0;
+        let packed = spool.flush(self.buffer, self.next as usize, name, wanted, stamp)?;
+        self.chunks += 1;
+        self.plain = match wanted {
+            true if packed => 0,
+            true => UNTRIED,
+            false => self.plain - 1,
+        };
         Ok(())
     }
 
@@ -158,11 +174,7 @@ impl Tape {
             return;
         };
         // Without room, what the buffer has stays where it is.
-        if !self.is_over
-            && spool
-                .flush(self.buffer, self.next as usize, id, self.chunks, stamp)
-                .is_ok()
-        {
+        if !self.is_over && self.write(spool, id).is_ok() {
             spool.give_back(self.buffer);
         }
         self.leave();
@@ -243,34 +255,39 @@ impl Tape {
         self.next = head.wrapping_add(1 + further.len());
     }
 
-    /// Writes a plain access of up to 16 bytes.
-    #[inline]
-    pub fn access(&mut self, frames: *mut Frame, id: u32, address: usize, site: u64) {
+    /// Writes a plain access of 1, 2, 4, 8 or 16 bytes.
+    #[inline(always)]
+    pub fn access<const LOG: u32, const WRITES: bool>(
+        &mut self,
+        frames: *mut Frame,
+        id: u32,
+        address: usize,
+        pc: usize,
+    ) {
         let Some(spool) = &world().spool else { return };
         if spool.is_full() || !self.prepare(frames, id) {
             return;
         }
+        let site = site(pc, 1 << LOG, WRITES);
         let number = spool.site(site);
         let word = number.unwrap_or(0) << 48 | address as u64 & PAYLOAD;
-        let write = site >> 48 & 1 != 0;
-        if write {
+        if WRITES {
             self.era += 1;
-        } else if number.is_some() {
+        } else if LOG <= 3 && number.is_some() {
             // SAFETY: the program is about to read there.
-            let value = unsafe { value(address, (site >> 49) as usize) };
-            let place = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - READS.ilog2());
+            let value = unsafe { value::<LOG>(address) };
+            let mixed = (address ^ pc << 4) as u64;
+            let place = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - READS.ilog2());
+            let era = self.era;
             let read = &mut self.reads[place as usize];
-            if let Some(value) = value {
-                if read.word == word && read.era == self.era {
-                    if read.value == value {
-                        return;
-                    }
-                    // Somebody else has written: it matters when.
-                    self.timeless = 0;
+            if read.word == word && read.era == era {
+                if read.value == value {
+                    return;
                 }
-                let era = self.era;
-                *read = Read { word, value, era };
+                // Somebody else has written: it matters when.
+                self.timeless = 0;
             }
+            *read = Read { word, value, era };
         }
         if self.timeless == 0 {
             self.timeless = SAME_TIME;
@@ -325,23 +342,25 @@ impl Tape {
 }
 
 /// What up to 8 bytes at an address hold.
+///
+/// # Safety
+/// They can be read.
 #[inline(always)]
-unsafe fn value(address: usize, size: usize) -> Option<u64> {
+unsafe fn value<const LOG: u32>(address: usize) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        Some(match size {
-            1 => u64::from((address as *const u8).read_volatile()),
-            2 => u64::from((address as *const u16).read_unaligned()),
-            4 => u64::from((address as *const u32).read_unaligned()),
-            8 => (address as *const u64).read_unaligned(),
-            _ => return None,
-        })
+        match LOG {
+            0 => u64::from((address as *const u8).read_volatile()),
+            1 => u64::from((address as *const u16).read_unaligned()),
+            2 => u64::from((address as *const u32).read_unaligned()),
+            _ => (address as *const u64).read_unaligned(),
+        }
     }
 }
 
 /// As the table of sites has it.
 #[inline]
-pub fn site(pc: usize, size: usize, write: bool) -> u64 {
+fn site(pc: usize, size: usize, write: bool) -> u64 {
     (size as u64) << 49 | u64::from(write) << 48 | pc as u64 & PAYLOAD
 }
 

@@ -1,0 +1,105 @@
+use super::*;
+use deadheat_tape::packing::Packing;
+use deadheat_tape::{ALIGNMENT, PACKED, PLAIN};
+
+/// A tape with a chunk of these records for each thread, packed or not.
+fn tape(threads: &[Vec<u64>], sites: &[u64], packed: bool) -> Vec<u8> {
+    let bytes =
+        |words: &[u64]| -> Vec<u8> { words.iter().flat_map(|word| word.to_ne_bytes()).collect() };
+    let mut table = vec![0; deadheat_tape::SITES];
+    table[32..32 + sites.len()].copy_from_slice(sites);
+    let mut tape = bytes(&table);
+    for (thread, records) in threads.iter().enumerate() {
+        let mut content = bytes(records);
+        if packed {
+            content = vec![0; records.len() * 9 + 20];
+            let length = Packing::new().pack(records, &mut content).unwrap();
+            content.truncate(length);
+        }
+        content.resize((32 + content.len() + 8).next_multiple_of(ALIGNMENT) - 32, 0);
+        let magic = if packed { PACKED } else { PLAIN };
+        let length = 32 + content.len() as u64;
+        tape.extend(bytes(&[magic, length, thread as u64, 0]));
+        tape.extend(content);
+    }
+    tape
+}
+
+fn traced(bytes: &[u8]) -> Result<String, RecordingError> {
+    let directory = tempfile::tempdir().unwrap();
+    let (tape, trace) = (
+        directory.path().join("tape"),
+        directory.path().join("t.dht"),
+    );
+    std::fs::write(&tape, bytes).unwrap();
+    write_trace(&tape, &Process::default(), &trace, |_| ())?;
+    let execution = deadheat_trace::open(&trace)?.read_all()?;
+    Ok(execution.to_string())
+}
+
+fn stamped(number: u64, payload: u64, detail: u64, stamp: u64) -> [u64; 4] {
+    [number << 48 | payload, detail << 48, stamp, stamp]
+}
+
+#[test]
+fn stamps_order_what_threads_do_whatever_the_clocks_say() {
+    let (create, begin, lock, unlock) = (24, 26, 13, 14);
+    let write = 32 << 48 | 0x1000;
+    let mut first = Vec::new();
+    first.extend(stamped(begin, 0, 0, 1));
+    first.extend(stamped(create, 1, 0, 2));
+    first.extend(stamped(lock, 0x2000, 1, 6));
+    first.push(write);
+    first.extend(stamped(unlock, 0x2000, 1, 7));
+    let mut second = Vec::new();
+    second.extend(stamped(begin, 1, 0, 3));
+    second.extend(stamped(lock, 0x2000, 1, 4));
+    // The clock of this processor is far ahead.
+    second.push(3 << 48 | 0xffff_ffff);
+    second.push(write);
+    second.extend(stamped(unlock, 0x2000, 1, 5));
+    let site = 4 << 49 | 1 << 48 | 0x77;
+    let threads = [first, second];
+    let text = traced(&tape(&threads, &[site], false)).unwrap();
+    assert_eq!(traced(&tape(&threads, &[site], true)).unwrap(), text);
+    let actions: Vec<&str> = text
+        .lines()
+        .map(|line| line.rsplit_once('|').unwrap().0)
+        .collect();
+    let expected = [
+        "main|fork(T1)",
+        "T1|acq(memory at 0x2000)",
+        "T1|w(memory at 0x1000)",
+        "T1|rel(memory at 0x2000)",
+        "main|acq(memory at 0x2000)",
+        "main|w(memory at 0x1000)",
+        "main|rel(memory at 0x2000)",
+    ];
+    assert_eq!(actions, expected);
+}
+
+/// Whatever a damaged tape says, there is a trace or an error.
+#[test]
+fn no_tape_makes_it_panic() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut traces = 0;
+    for _ in 0..2000 {
+        let threads: Vec<Vec<u64>> = (0..rng.usize(1..4))
+            .map(|_| {
+                let word = |rng: &mut fastrand::Rng| match rng.u32(..4) {
+                    0 => rng.u64(..),
+                    1 => rng.u64(..64),
+                    _ => rng.u64(1..40) << 48 | rng.u64(..8) << 3,
+                };
+                (0..rng.usize(..60)).map(|_| word(&mut rng)).collect()
+            })
+            .collect();
+        let sites: Vec<u64> = (0..8).map(|_| rng.u64(..)).collect();
+        let mut bytes = tape(&threads, &sites, rng.bool());
+        if rng.bool() {
+            bytes.truncate(rng.usize((1 << 19)..bytes.len()));
+        }
+        traces += usize::from(traced(&bytes).is_ok());
+    }
+    assert!(traces > 1000, "{traces}");
+}
