@@ -18,7 +18,8 @@
 //! Cost: a comparison if there is no news, else one pass over the clocks.
 
 use deadheat_model::Strand;
-use deadheat_order::{Clock, Epoch, Time};
+use deadheat_order::{Clock, Epoch, Time, join_times};
+use smallvec::SmallVec;
 
 /// A thread's time and what it knows of the others.
 #[derive(Debug)]
@@ -95,7 +96,12 @@ impl Timeline {
     /// What happens before another point happens before now.
     #[inline]
     pub fn learn(&mut self, clock: &Clock) {
-        if self.clock.join(clock) {
+        self.learn_times(clock.times());
+    }
+
+    #[inline]
+    fn learn_times(&mut self, times: &[Time]) {
+        if self.clock.join_times(times) {
             self.news = true;
         }
     }
@@ -125,10 +131,14 @@ impl Timeline {
     }
 }
 
+/// The times of so few threads lie in the channel itself: processors that take turns at it need not pass other memory on.
+const FEW: usize = 6;
+
 /// What a lock, an atomic variable or another means of synchronisation carries from thread to thread.
 #[derive(Debug, Default)]
 pub struct Channel {
-    clock: Clock,
+    /// A clock's times by thread.
+    clock: SmallVec<[Time; FEW]>,
     /// Whoever knows this epoch knows the whole clock. None: nobody is known to.
     owner: Epoch,
     /// Who released into it last.
@@ -136,17 +146,32 @@ pub struct Channel {
 }
 
 impl Channel {
+    #[inline]
+    fn copy(&mut self, other: &Clock) {
+        self.clock.clear();
+        self.clock.extend_from_slice(other.times());
+    }
+
+    #[inline]
+    fn join(&mut self, other: &Clock) -> bool {
+        let times = other.times();
+        if self.clock.len() < times.len() {
+            self.clock.resize(times.len(), 0);
+        }
+        join_times(&mut self.clock, times)
+    }
+
     /// Nothing to learn from it.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.clock.times().is_empty()
+        self.clock.is_empty()
     }
 
     /// What was released into it happens before now.
     #[inline]
     pub fn acquire(&self, line: &mut Timeline) {
         if self.owner.is_none() || !line.clock.covers(self.owner) {
-            line.learn(&self.clock);
+            line.learn_times(&self.clock);
         }
     }
 
@@ -154,7 +179,7 @@ impl Channel {
     #[inline]
     pub fn peek(&self, line: &mut Timeline) {
         if !self.is_empty() && (self.owner.is_none() || !line.clock.covers(self.owner)) {
-            line.seen.join(&self.clock);
+            line.seen.join_times(&self.clock);
         }
     }
 
@@ -165,7 +190,7 @@ impl Channel {
         self.last = Some(line.slot);
         let epoch = line.epoch();
         if self.owner != epoch || epoch.is_none() {
-            self.clock.copy_from(&line.clock);
+            self.copy(&line.clock);
             self.owner = epoch;
         }
     }
@@ -181,10 +206,10 @@ impl Channel {
         }
         let owned = !self.owner.is_none() && line.clock.covers(self.owner);
         if owned || self.is_empty() {
-            self.clock.copy_from(&line.clock);
+            self.copy(&line.clock);
             self.owner = epoch;
         } else {
-            self.clock.join(&line.clock);
+            self.join(&line.clock);
             self.owner = Epoch::default();
         }
     }
@@ -196,7 +221,7 @@ impl Channel {
         if self.last != Some(line.slot) {
             self.last = None;
             self.owner = Epoch::default();
-            self.clock.copy_from(&Clock::default());
+            self.clock.clear();
         }
         self.relaxed_update(line);
     }
@@ -205,7 +230,7 @@ impl Channel {
     #[inline]
     pub fn relaxed_update(&mut self, line: &Timeline) {
         if let Some(fence) = &line.fence
-            && self.clock.join(fence)
+            && self.join(fence)
         {
             self.owner = Epoch::default();
         }

@@ -6,18 +6,25 @@
 //! point whose whole clock is known.
 
 use deadheat_model::Strand;
-use smallvec::SmallVec;
 
 /// A strand's own time. Times start at 1: 0 is before everything.
 pub type Time = u32;
 
-/// The times of so few strands lie in the clock itself, so that who looks at one need not wait for other memory.
-const FEW: usize = 6;
+/// The later of two times for every strand, as far as there are any of either. Says whether that is news.
+#[inline]
+pub fn join_times(mine: &mut [Time], theirs: &[Time]) -> bool {
+    let mut news = 0;
+    for (mine, &theirs) in mine.iter_mut().zip(theirs) {
+        news |= theirs.saturating_sub(*mine);
+        *mine = theirs.max(*mine);
+    }
+    news != 0
+}
 
 /// How much of every strand comes before a point. Strands that are not mentioned: nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Clock {
-    times: SmallVec<[Time; FEW]>,
+    times: Vec<Time>,
 }
 
 impl Clock {
@@ -48,12 +55,7 @@ impl Clock {
         if self.times.len() < times.len() {
             self.times.resize(times.len(), 0);
         }
-        let mut news = 0;
-        for (mine, &theirs) in self.times.iter_mut().zip(times) {
-            news |= theirs.saturating_sub(*mine);
-            *mine = theirs.max(*mine);
-        }
-        news != 0
+        join_times(&mut self.times, times)
     }
 
     /// Becomes the other clock, without allocating where there is room.

@@ -37,7 +37,7 @@ pub mod wide_clock;
 
 pub use arena::Full;
 pub use bags::{Bags, Member, ParallelBag};
-pub use clock::{Clock, Epoch, Time};
+pub use clock::{Clock, Epoch, Time, join_times};
 pub use joins::{Joins, Knowledge, Past, Signal};
 pub use persistent_clock::PersistentClock;
 pub use search::{Question, Search, Traversal};
