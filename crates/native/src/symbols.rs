@@ -121,7 +121,7 @@ impl Symbols {
             let symbols = self.module(module);
             if symbols.extent.contains(&own) {
                 return Some(match symbols.global(own) {
-                    Some((name, 0)) => name,
+                    Some((name, 0)) => critical_section(&name).unwrap_or(name),
                     // The runtime's table of them, which has four bytes for each.
                     Some((name, offset)) if name == "file descriptor" => {
                         format!("{name} {}", offset / 4)
@@ -138,6 +138,17 @@ impl Symbols {
         let symbols = self.modules.entry(module.path.clone());
         symbols.or_insert_with(|| ModuleSymbols::open(&module.path))
     }
+}
+
+/// A critical section of OpenMP, as the program calls it, by the variable that the compilers make for it.
+fn critical_section(variable: &str) -> Option<String> {
+    let name = variable
+        .strip_prefix(".gomp_critical_user_")?
+        .strip_suffix(".var")?;
+    Some(match name {
+        "" => "critical".to_string(),
+        name => format!("critical({name})"),
+    })
 }
 
 impl ModuleSymbols {

@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::openmp_entries::own_lock;
 use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
 use crate::openmp::notes::{self, Name};
@@ -496,7 +497,7 @@ unsafe extern "C" fn mutex_acquired(kind: c_int, lock: usize, _code: usize) {
         ORDERED => drop(with_strand(entered.thread(), |strand| {
             strand.begin_ordered(lock)
         })),
-        _ => sync::hold_only(entered.thread(), lock),
+        _ => sync::hold_only(entered.thread(), own_lock(kind, lock)),
     }
 }
 
@@ -505,7 +506,7 @@ unsafe extern "C" fn mutex_released(kind: c_int, lock: usize, _code: usize) {
     if kind != ORDERED
         && let Some(entered) = enter()
     {
-        sync::unhold_only(entered.thread(), lock);
+        sync::unhold_only(entered.thread(), own_lock(kind, lock));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
 //! runtime hands out again and again without freeing it; iterations that wait for each other; the end of an `ordered`
-//! block before the next one begins; and who asks for the number of its thread. Reductions have a file of their own.
+//! block before the next one begins; the names of critical sections; and who asks for the number of its thread. Reductions have a file of their own.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -409,6 +409,54 @@ macro_rules! taskloop {
 taskloop!(taskloop: __kmpc_taskloop);
 taskloop!(taskloop_5: __kmpc_taskloop_5, modifier: i32);
 
+thread_local! {
+    /// The variable of the critical section that compiled code enters or leaves just now.
+    static CRITICAL: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The lock that the runtime tells of. That of a critical section is its variable, which has the section's name.
+pub fn own_lock(kind: c_int, lock: usize) -> usize {
+    const CRITICAL_SECTION: c_int = 5;
+    match CRITICAL.get() {
+        variable if kind == CRITICAL_SECTION && variable != 0 => variable,
+        _ => lock,
+    }
+}
+
+fn with_critical(variable: usize, what: impl FnOnce()) {
+    let before = CRITICAL.replace(variable);
+    what();
+    CRITICAL.set(before);
+}
+
+unsafe extern "C" fn begin_critical(location: Location, thread: i32, variable: usize) {
+    // SAFETY: the program's own call.
+    with_critical(variable, || unsafe {
+        real!(__kmpc_critical: fn(Location, i32, usize))(location, thread, variable)
+    });
+}
+
+unsafe extern "C" fn begin_critical_with_hint(
+    location: Location,
+    thread: i32,
+    variable: usize,
+    hint: u32,
+) {
+    // SAFETY: the program's own call.
+    with_critical(variable, || unsafe {
+        real!(__kmpc_critical_with_hint: fn(Location, i32, usize, u32))(
+            location, thread, variable, hint,
+        )
+    });
+}
+
+unsafe extern "C" fn end_critical(location: Location, thread: i32, variable: usize) {
+    // SAFETY: the program's own call.
+    with_critical(variable, || unsafe {
+        real!(__kmpc_end_critical: fn(Location, i32, usize))(location, thread, variable)
+    });
+}
+
 unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
     if let Some(entered) = enter() {
         with_strand(entered.thread(), Strand::end_ordered);
@@ -489,6 +537,9 @@ export! {
     "__kmpc_omp_taskwait_deps_51" plain => taskwait_deps;
     "__kmpc_taskloop" noted => taskloop;
     "__kmpc_taskloop_5" noted => taskloop_5;
+    "__kmpc_critical" plain => begin_critical;
+    "__kmpc_critical_with_hint" plain => begin_critical_with_hint;
+    "__kmpc_end_critical" plain => end_critical;
     "__kmpc_end_ordered" plain => end_ordered;
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;

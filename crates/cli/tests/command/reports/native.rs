@@ -35,6 +35,14 @@ fn built(source: &str, options: &[&str]) -> Option<(TempDir, String)> {
     Some((folder, program))
 }
 
+/// As [`built`], of this text.
+fn built_with_openmp(text: &str) -> Option<(TempDir, String)> {
+    let here = tempfile::tempdir().unwrap();
+    let path = here.path().join("program.c");
+    fs::write(&path, text).unwrap();
+    built(path.to_str().unwrap(), &["-fopenmp"])
+}
+
 /// Runs a program; gives its JSON and its SARIF, which are as their schemas say. All formats have the same findings.
 fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Value) {
     let path = |name: &str| folder.path().join(name);
@@ -165,19 +173,48 @@ int main(void) {
   }
 }
 "#;
-    let here = tempfile::tempdir().unwrap();
-    let path = here.path().join("exits.c");
-    std::fs::write(&path, source).unwrap();
-    let Some((_folder, program)) = built(path.to_str().unwrap(), &["-fopenmp"]) else {
+    let Some((_folder, program)) = built_with_openmp(source) else {
         return;
     };
-    let output = deadheat(&["run", &program]);
-    let said = stderr(&output);
+    let said = stderr(&deadheat(&["run", &program]));
     assert!(
         said.contains("no race in what ran, for this input")
             && said.contains("OpenMP's runtime has not run 2 tasks that the program created"),
         "{said}"
     );
+}
+
+#[test]
+fn critical_sections_have_their_names() {
+    let source = r#"
+int x, y;
+int main(void) {
+  #pragma omp parallel num_threads(2)
+  {
+    #pragma omp critical
+    x++;
+    #pragma omp critical(sum)
+    y++;
+    #pragma omp single nowait
+    x = y = 0;
+  }
+}
+"#;
+    let Some((folder, program)) = built_with_openmp(source) else {
+        return;
+    };
+    let said = stderr(&deadheat(&["run", &program]));
+    for name in ["holding `critical`", "holding `critical(sum)`"] {
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    let trace = folder.path().join("run.dht");
+    let trace = trace.to_str().unwrap();
+    let output = deadheat(&["record", "-o", trace, &program]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let shown = stdout(&deadheat(&["stats", "--json", trace]));
+    for name in ["\"critical\"", "\"critical(sum)\""] {
+        assert!(shown.contains(name), "{name}: {shown}");
+    }
 }
 
 #[test]
