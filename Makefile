@@ -149,6 +149,9 @@ corpus-variants: compilers
 
 ## zstd, SQLite, libuv, LevelDB and libimagequant (OpenMP): built through `deadheat cc`, run for their real job.
 programs: compilers
+	@command -v cmake >/dev/null || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && apt-get update -qq && apt-get install -y -qq cmake >/dev/null; } || \
+	  echo "install cmake to build libuv and LevelDB (apt install cmake)"
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat
 

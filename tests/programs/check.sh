@@ -61,6 +61,9 @@ arguments_of() {
 failed=0
 for name in $programs; do
   echo "== $name"
+  case $name in
+    uv | leveldb) command -v cmake >/dev/null || { echo "skipped: cmake is not installed"; continue; } ;;
+  esac
   "build_$name"
   for options in "" "--predict --limit 1G"; do
     # What OpenMP orders is not recorded yet.

@@ -150,7 +150,8 @@ pub fn predict(
         prediction.happened.processes += 1;
         prediction.happened.threads += recorded.threads;
         if recorded.full {
-            prediction.happened.full = true;
+            prediction.happened.full =
+                Some("--limit, a full disk below TMPDIR, or a limit on the size of files");
             prediction.warnings.push(
                 "the recording ends before the program did: there was no more room; --limit gives more"
                     .to_string(),

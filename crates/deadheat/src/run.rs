@@ -65,7 +65,7 @@ impl ProgramRun {
     /// Why nothing is known, if there was no room to write races down and none was.
     pub fn loss(&self) -> Option<String> {
         let report = self.report.as_ref();
-        let report = report.filter(|_| self.survey.full && !self.has_race())?;
+        let report = report.filter(|_| self.survey.full.is_some() && !self.has_race())?;
         Some(report.guarantee.clone())
     }
 }
@@ -143,7 +143,8 @@ pub fn run(
     if !ran.outcome.files.is_empty() {
         let findings = Findings::read(&ran.outcome.files)?;
         ran.survey = Survey::new(&findings, suppressions);
-        ran.survey.full = ran.outcome.full;
+        let no_room = "a full disk below TMPDIR, or a limit on the size of files";
+        ran.survey.full = ran.outcome.full.then_some(no_room);
         leave_out_known(&mut ran.survey, filter, &ran.sources);
         ran.report = Some(RunReport::new(&ran.survey, &ran.sources));
     }

@@ -26,8 +26,8 @@ pub struct Survey {
     pub dropped: u64,
     /// Lines of the findings that could not be read.
     pub damaged: u64,
-    /// There was no room for everything that was found.
-    pub full: bool,
+    /// There was no room for everything: why that may be, or what to do.
+    pub full: Option<&'static str>,
     /// Processes that were killed: what they counted at the end is missing.
     pub killed: u64,
     /// Processes.

@@ -222,7 +222,9 @@ fn guarantee(survey: &Survey) -> String {
     let known = survey.in_baseline.unwrap_or(0);
     let races = survey.races.len() as u64 + known;
     let mut sentence = match (races, &survey.openmp) {
-        (0, _) if survey.full => format!("no race was written down in this run ({ran}{hidden})"),
+        (0, _) if survey.full.is_some() => {
+            format!("no race was written down in this run ({ran}{hidden})")
+        }
         (0, Some(openmp)) => crate::openmp::guarantee(&format!("{ran}{hidden}"), openmp),
         (0, None) => format!("no race in this run ({ran}{hidden}){MAY_HAVE}"),
         (1, _) => format!("1 race in this run ({ran}{hidden}): nothing orders its two accesses"),
@@ -236,8 +238,8 @@ fn guarantee(survey: &Survey) -> String {
         n if n == races => "; the baseline knows all of them".to_string(),
         n => format!("; the baseline knows {} of them", grouped(n)),
     };
-    if survey.full {
-        sentence += "; there was no room for everything (a full disk below TMPDIR, or a limit on the size of files), so races may be missing";
+    if let Some(why) = survey.full {
+        sentence += &format!("; there was no room for everything ({why}), so races may be missing");
     }
     let never_run = survey.openmp.as_ref().map_or(0, |openmp| openmp.never_run);
     if never_run > 0 {

@@ -195,6 +195,10 @@ int main(void) {
         said.contains("warning: the recording ends before the program did"),
         "{said}"
     );
+    assert!(
+        said.contains("there was no room for everything (--limit, a full disk"),
+        "{said}"
+    );
     assert!(!said.contains("no race in this run"), "{said}");
     assert!(!said.contains("no other order"), "{said}");
     let (_, said) = run(&["record", "-o", "run.dht", "./program"]);
