@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE.dht")]
     output: PathBuf,
 
-    /// Record no more than so much on disk, before it becomes a trace: bytes, or with K, M, G, T
+    /// Record no more than so much, at 8 bytes an access: bytes, or with K, M, G, T. On disk it is less
     #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
     limit: u64,
 

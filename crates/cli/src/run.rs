@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long)]
     predict: bool,
 
-    /// Record no more than so much on disk: bytes, or with K, M, G, T
+    /// Record no more than so much, at 8 bytes an access: bytes, or with K, M, G, T. On disk it is less
     #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
     #[arg(requires = "predict")]
     limit: u64,

@@ -25,8 +25,10 @@ const NEAR: u64 = 16;
 pub struct Spool {
     file: AtomicI32,
     sites: AtomicPtr<AtomicU64>,
-    /// How much of the file is given away, and how much it may have.
+    /// How much of the file is given away.
     used: AtomicU64,
+    /// How much was recorded, and how much may be, before it is packed: what is made of the file takes as long.
+    recorded: AtomicU64,
     limit: u64,
     /// There is no more room: nobody writes any more.
     full: AtomicBool,
@@ -84,6 +86,7 @@ impl Spool {
             file: AtomicI32::new(-1),
             sites: AtomicPtr::default(),
             used: AtomicU64::new(0),
+            recorded: AtomicU64::new(0),
             limit,
             full: AtomicBool::new(true),
             buffers: Pool::default(),
@@ -100,6 +103,7 @@ impl Spool {
         self.file.store(file, Ordering::Relaxed);
         self.sites.store(sites, Ordering::Relaxed);
         self.used.store(TABLE as u64, Ordering::Relaxed);
+        self.recorded.store(TABLE as u64, Ordering::Relaxed);
         self.full.store(false, Ordering::Release);
         Some(())
     }
@@ -161,22 +165,26 @@ impl Spool {
     }
 
     fn map_buffer(&self) -> Option<usize> {
-        let (offset, file) = self.take(BUFFER + 4096)?;
+        let (offset, file) = self.take(BUFFER + 4096, BUFFER + 4096)?;
         let offset = offset.next_multiple_of(4096);
         // A page of the file that does not exist would end the program when it is written to.
         os::allocate(file, offset, BUFFER)?;
         os::map_file(file, offset, BUFFER)
     }
 
-    /// A piece of the file.
-    fn take(&self, bytes: usize) -> Option<(u64, i32)> {
-        let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        let end = offset + bytes as u64;
+    /// A piece of the file, for what had so many bytes before it was packed.
+    fn take(&self, bytes: usize, unpacked: usize) -> Option<(u64, i32)> {
+        let before = self.recorded.fetch_add(unpacked as u64, Ordering::Relaxed);
+        let recorded = before + unpacked as u64;
+        if recorded > self.limit {
+            return None;
+        }
         // Code may come in libraries that were loaded meanwhile.
-        if offset >> 24 != end >> 24 && end <= self.limit {
+        if before >> 24 != recorded >> 24 {
             crate::world::world().findings.tell_modules();
         }
-        (end <= self.limit).then(|| (offset, self.file.load(Ordering::Relaxed)))
+        let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        Some((offset, self.file.load(Ordering::Relaxed)))
     }
 
     /// There is no more room: what comes later is not all there.
@@ -227,7 +235,7 @@ impl Spool {
         let content = packed.unwrap_or_else(plain);
         let length = header + content.len();
         let written = !self.is_full()
-            && self.take(length).is_some_and(|(offset, file)| {
+            && self.take(length, bytes).is_some_and(|(offset, file)| {
                 let head = [magic, length as u64, u64::from(thread), number];
                 let head: [u8; HEADER * 8] =
                     std::array::from_fn(|at| head[at / 8].to_ne_bytes()[at % 8]);
