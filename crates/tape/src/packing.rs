@@ -3,17 +3,19 @@
 //! The simple model: a list of words, each as it is. Packed, it is a list of *surprises*, and how many words
 //! before each were as expected.
 //!
-//! What is expected: every site has a *track*, which knows its last word, how far the one before lay from it, and which track
-//! came next. The word expected is that of the next track, as far on as it went before. A step counts once it was seen twice, so that
-//! a loop's end costs one surprise. Stamps and times, which only ever go up, are always surprises, told by how far they have gone up.
+//! What is expected: every site has a *track*, which knows its last word, how far the one before lay from it, and which
+//! track came next. The word expected is that of the next track, as far on as it went before. A step counts once it was
+//! seen twice, so that a loop's end costs one surprise. Stamps and times, which only ever go up, are always surprises,
+//! told by how far they have gone up.
 //!
 //! Both sides start from the same tracks with each chunk and learn the same from each word, so nothing but surprises need be told.
 //!
 //! # Form
-//! The number of words and that of the bytes of surprises (4 bytes each), then surprises. One is a byte `expected << 4 | known << 3 | bytes`: how many words before
-//! it were as expected (15: so many, and as many as the following varint says), whether its upper 16 bits are those
-//! expected, and how many bytes its difference has. Then its upper 16 bits, if they are not, and the difference of the lower 48 to the track's
-//! last word, its sign in the lowest bit. Behind the last surprise all words are as expected.
+//! The number of words and that of the bytes of surprises (4 bytes each), then surprises. One is a byte `expected << 4 |
+//! known << 3 | bytes`: how many words before it were as expected (15: so many, and as many as the following varint
+//! says), whether its upper 16 bits are those expected, and how many bytes its difference has. Then its upper 16 bits, if
+//! they are not, and the difference of the lower 48 to the track's last word, its sign in the lowest bit. Behind the last
+//! surprise all words are as expected.
 //!
 //! Cost: a few operations a word that is as expected; a packed list may be longer than the list, by an eighth.
 
@@ -30,7 +32,7 @@ const TRACKS: usize = NUMBERS + 3;
 const TIME: u64 = 3;
 /// Numbers of records of several words, whose second word is about code.
 const LONG: std::ops::Range<u64> = 4..FIRST_SITE;
-/// Those of which third is a stamp.
+/// Those whose third word is a stamp.
 const STAMPED: std::ops::Range<u64> = 10..FIRST_SITE;
 /// The most words there are in a chunk, whatever a damaged one says.
 const MOST: usize = BUFFER / 8;
