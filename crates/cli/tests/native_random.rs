@@ -26,13 +26,15 @@ type Report = BTreeSet<(Byte, usize)>;
 fn read(report: &[u8]) -> Report {
     let report: Value = serde_json::from_slice(report).unwrap();
     let races = report["races"].as_array().unwrap().iter();
-    let races = races.map(|race| {
+    let races = races.filter_map(|race| {
         let variable = race["variable"].as_str().unwrap();
         let (name, offset) = variable.split_once('+').unwrap_or((variable, "0"));
-        let byte = (name[1..].parse().unwrap(), offset.parse().unwrap());
+        // The threads' handles race as well, where not their creator waits for them.
+        let number = name.strip_prefix('m')?;
+        let byte = (number.parse().unwrap(), offset.parse().unwrap());
         // Of the first access, others may have overwritten a part; a recording does not say how much was accessed.
         let size = race["second"]["size"].as_u64().unwrap_or(8) as usize;
-        (byte, size)
+        Some((byte, size))
     });
     races.collect()
 }

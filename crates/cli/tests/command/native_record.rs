@@ -106,6 +106,92 @@ fn what_a_killed_program_did_is_in_its_trace() {
     assert_eq!(files(here), ["run.dht"]);
 }
 
+/// Two threads write parts of one object on main's stack: neither waits for the other because of that.
+#[test]
+fn a_race_on_another_threads_stack_is_predicted() {
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+struct account { pthread_mutex_t lock; int balance, audited, deposits; };
+static void *deposit(void *argument) {
+  struct account *account = argument;
+  account->balance = 100;
+  pthread_mutex_lock(&account->lock);
+  account->deposits = 1;
+  pthread_mutex_unlock(&account->lock);
+  return 0;
+}
+static void *audit(void *argument) {
+  struct account *account = argument;
+  usleep(20000);
+  pthread_mutex_lock(&account->lock);
+  account->audited = 1;
+  pthread_mutex_unlock(&account->lock);
+  account->balance = 0;
+  return 0;
+}
+int main(void) {
+  struct account account = {PTHREAD_MUTEX_INITIALIZER};
+  pthread_t a, b;
+  pthread_create(&a, 0, deposit, &account);
+  pthread_create(&b, 0, audit, &account);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return account.balance;
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let output = deadheat_in(here.path(), &["run", "--predict", "./program"]);
+    let said = stderr(&output);
+    assert!(said.contains("1 race in another order"), "{said}");
+    assert!(
+        said.contains("program.c:7") && said.contains("account->balance = 0"),
+        "{said}"
+    );
+}
+
+/// What a call fills in is written by it: sections that hand it on keep their order.
+#[test]
+fn what_calls_fill_in_is_not_used_before_they_have_done_so() {
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+int ends[2];
+int data;
+pthread_t handle;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *idle(void *unused) { return unused; }
+static void *opens(void *unused) {
+  data = 1;
+  pthread_mutex_lock(&lock);
+  if (pipe(ends)) _exit(1);
+  pthread_create(&handle, 0, idle, 0);
+  pthread_mutex_unlock(&lock);
+  return unused;
+}
+static void *uses(void *unused) {
+  for (int open = 0; !open; usleep(1000)) {
+    pthread_mutex_lock(&lock);
+    open = ends[1] != 0;
+    pthread_mutex_unlock(&lock);
+  }
+  data = 2;
+  return unused;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, opens, 0);
+  pthread_create(&b, 0, uses, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  pthread_join(handle, 0);
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let output = deadheat_in(here.path(), &["run", "--predict", "./program"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
 /// Loops fill many buffers, which are packed: none of their accesses is lost or changed.
 #[test]
 fn a_trace_has_every_access_of_a_loop_in_its_order() {

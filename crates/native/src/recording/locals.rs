@@ -5,21 +5,23 @@
 //! because of what it read there, and nobody knows that it read. So whenever a thread writes to another's stack, the owner
 //! is taken to read it once it has synchronised next: everything that it does from then on needs that write.
 //!
-//! This is told as relaxed atomic operations on a variable of its own, which order nothing for happens-before and are
-//! kept in order by whoever predicts.
+//! This is told as relaxed atomic operations on a variable for each writer and owner, which order nothing for happens-before;
+//! whoever predicts keeps them in order. Writers do not wait for each other: each has a variable of its own.
+
+use std::collections::BTreeSet;
 
 use deadheat_model::{AtomicOrdering, Location, Op, Strand};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// See the [module](self).
 #[derive(Default)]
 pub struct Locals {
     /// Where the stacks lie, and whose they are.
     stacks: Vec<(u64, u64, Strand)>,
-    /// The variable that stands for all that others write to a thread's stack.
-    letters: FxHashMap<Strand, Location>,
-    /// Threads whose stack was written to since they synchronised last.
-    unread: FxHashSet<Strand>,
+    /// The variable that stands for all that a thread writes to another's stack: of the owner, then of the writer.
+    letters: FxHashMap<(Strand, Strand), Location>,
+    /// By owner: those that were written since it synchronised last.
+    unread: FxHashMap<Strand, BTreeSet<Location>>,
 }
 
 impl Locals {
@@ -43,22 +45,21 @@ impl Locals {
     pub fn write<E>(
         &mut self,
         owner: Strand,
+        writer: Strand,
         number: impl FnOnce() -> Result<Location, E>,
     ) -> Result<Op, E> {
-        let letter = match self.letters.get(&owner) {
+        let letter = match self.letters.get(&(owner, writer)) {
             Some(letter) => *letter,
-            None => *self.letters.entry(owner).or_insert(number()?),
+            None => *self.letters.entry((owner, writer)).or_insert(number()?),
         };
-        self.unread.insert(owner);
-        Ok(Op::AtomicUpdate(letter, AtomicOrdering::Relaxed))
+        self.unread.entry(owner).or_default().insert(letter);
+        Ok(Op::AtomicStore(letter, AtomicOrdering::Relaxed))
     }
 
     /// A strand has synchronised: what it then reads, if there may be something to read.
-    pub fn read(&mut self, strand: Strand) -> Option<Op> {
-        if !self.unread.remove(&strand) {
-            return None;
-        }
-        let letter = *self.letters.get(&strand)?;
-        Some(Op::AtomicLoad(letter, AtomicOrdering::Relaxed))
+    pub fn read(&mut self, strand: Strand) -> impl Iterator<Item = Op> {
+        let letters = self.unread.remove(&strand).unwrap_or_default();
+        let letters = letters.into_iter();
+        letters.map(|letter| Op::AtomicLoad(letter, AtomicOrdering::Relaxed))
     }
 }

@@ -341,9 +341,9 @@ impl Scribe<'_> {
         match other {
             Some(owner) if code.write => {
                 let names = &mut self.names;
-                let letter = self.locals.write(owner, || {
-                    let owner = thread_name(owner.0);
-                    let what = format!("what others write to the stack of {owner}");
+                let letter = self.locals.write(owner, strand, || {
+                    let [owner, writer] = [owner, strand].map(|strand| thread_name(strand.0));
+                    let what = format!("what {writer} writes to the stack of {owner}");
                     names.number(Table::Locations, 0, &what).map(Location)
                 })?;
                 self.event(strand, letter, site)

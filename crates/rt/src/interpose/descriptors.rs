@@ -142,7 +142,8 @@ pub fn receives_stream(stream: usize) {
     }
 }
 
-fn pair(ends: *const c_int) {
+fn pair(ends: *const c_int, pc: usize) {
+    writes(ends as usize, 2 * size_of::<c_int>(), pc);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the C library has written two descriptors.
     unsafe {
@@ -178,8 +179,17 @@ fn got(file: c_int, to: usize, result: isize, pc: usize) -> isize {
     if result > 0 {
         receives(file);
         writes(to, result as usize, pc);
+    } else if result == 0 {
+        ended(file);
     }
     result
+}
+
+/// There is nothing more to come: whoever closed the other end comes before. The end of a file says nothing.
+pub fn ended(file: c_int) {
+    if number(file) != 0 {
+        receives(file);
+    }
 }
 
 unsafe extern "C" fn write(file: c_int, from: usize, size: usize, pc: usize) -> isize {
@@ -212,20 +222,20 @@ unsafe extern "C" fn send(file: c_int, from: usize, size: usize, flags: c_int, p
     unsafe { real!(send: fn(c_int, usize, usize, c_int) -> isize)(file, from, size, flags) }
 }
 
-unsafe extern "C" fn pipe(ends: *mut c_int) -> c_int {
+unsafe extern "C" fn pipe(ends: *mut c_int, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pipe: fn(*mut c_int) -> c_int)(ends) };
     if result == 0 {
-        pair(ends);
+        pair(ends, pc);
     }
     result
 }
 
-unsafe extern "C" fn pipe2(ends: *mut c_int, flags: c_int) -> c_int {
+unsafe extern "C" fn pipe2(ends: *mut c_int, flags: c_int, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe { real!(pipe2: fn(*mut c_int, c_int) -> c_int)(ends, flags) };
     if result == 0 {
-        pair(ends);
+        pair(ends, pc);
     }
     result
 }
@@ -235,6 +245,7 @@ unsafe extern "C" fn socketpair(
     kind: c_int,
     protocol: c_int,
     ends: *mut c_int,
+    pc: usize,
 ) -> c_int {
     // SAFETY: the program's own call.
     let result = unsafe {
@@ -243,7 +254,7 @@ unsafe extern "C" fn socketpair(
         )
     };
     if result == 0 {
-        pair(ends);
+        pair(ends, pc);
     }
     result
 }
@@ -459,9 +470,11 @@ unsafe extern "C" fn epoll_ctl(
 }
 
 /// Events have come: whoever made them comes before.
-fn has_events(poll: usize, events: usize, number: usize) {
+fn has_events(poll: usize, events: usize, number: usize, pc: usize) {
     let (poll, number) = (poll as c_int, number as c_int);
-    for index in 0..usize::try_from(number).unwrap_or(0) {
+    let number = usize::try_from(number).unwrap_or(0);
+    writes(events, number * size_of::<Event>(), pc);
+    for index in 0..number {
         receives(poll);
         // SAFETY: the kernel has written so many.
         let data = unsafe { (*(events as *const Event).add(index)).data };
@@ -500,9 +513,9 @@ fn are_readable(number: usize, set: usize, result: usize, pc: usize) {
 }
 
 calls! { (pc, result)
-    epoll_wait(poll, events, most, time) {} { has_events(poll, events, result) };
-    epoll_pwait(poll, events, most, time, mask) {} { has_events(poll, events, result) };
-    epoll_pwait2(poll, events, most, time, mask) {} { has_events(poll, events, result) };
+    epoll_wait(poll, events, most, time) {} { has_events(poll, events, result, pc) };
+    epoll_pwait(poll, events, most, time, mask) {} { has_events(poll, events, result, pc) };
+    epoll_pwait2(poll, events, most, time, mask) {} { has_events(poll, events, result, pc) };
     poll(files, number, time) {} { are_ready(files, number, result, pc) };
     ppoll(files, number, time, mask) {} { are_ready(files, number, result, pc) };
     select(number, readable, writable, special, time) {} { are_readable(number, readable, result, pc) };
@@ -557,9 +570,9 @@ export! {
     "pwrite" 4 => pwrite;
     "pwrite64" 4 => pwrite;
     "send" 4 => send;
-    "pipe" plain => pipe;
-    "pipe2" plain => pipe2;
-    "socketpair" plain => socketpair;
+    "pipe" 1 => pipe;
+    "pipe2" 2 => pipe2;
+    "socketpair" 4 => socketpair;
     "eventfd" plain => eventfd;
     "socket" plain => socket;
     "connect" plain => connect;

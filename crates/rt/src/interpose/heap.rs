@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
 
+use super::memory::writes;
 use super::real::real;
 use crate::checked::is_checked;
 use crate::heap::Header;
@@ -247,6 +248,7 @@ unsafe extern "C" fn posix_memalign(
         block => {
             // SAFETY: the program's own call.
             unsafe { *place = block };
+            writes(place as usize, size_of::<usize>(), pc);
             0
         }
     }

@@ -2,8 +2,8 @@
 //! threads share.
 
 use libc::{
-    passwd, rlimit, rusage, stat as status, statvfs as volume, sysinfo as system, timespec,
-    timeval, tm, tms, utsname,
+    group, itimerspec, itimerval, passwd, regex_t, regmatch_t, rlimit, rusage, stat as status,
+    statvfs as volume, sysinfo as system, timespec, timeval, tm, tms, utsname,
 };
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::AtomicU64;
@@ -40,6 +40,24 @@ fn leaves_text(at: usize, pc: usize) {
 fn takes<T>(at: usize, pc: usize) {
     if at != 0 {
         reads(at, size_of::<T>(), pc);
+    }
+}
+
+/// As many bytes have been left in memory as is said beside.
+fn leaves_counted(at: usize, length: usize, pc: usize) {
+    if length != 0 {
+        leaves::<u32>(length, pc);
+        // SAFETY: the C library has just written it.
+        writes(at, unsafe { *(length as *const u32) } as usize, pc);
+    }
+}
+
+/// An entry has been looked for, and left in memory if it was found.
+fn leaves_entry<T>(at: usize, found: usize, pc: usize) {
+    leaves::<usize>(found, pc);
+    // SAFETY: the C library has just written it.
+    if unsafe { (found as *const usize).read() } != 0 {
+        leaves::<T>(at, pc);
     }
 }
 
@@ -96,6 +114,46 @@ calls! { (pc, result)
         os::limit_changed();
         if went_well(result) { leaves::<rlimit>(old, pc) }
     };
+    getitimer(which, at) {} { if went_well(result) { leaves::<itimerval>(at, pc) } };
+    setitimer(which, new, old) { takes::<itimerval>(new, pc); } { if went_well(result) { leaves::<itimerval>(old, pc) } };
+    timerfd_gettime(file, at) {} { if went_well(result) { leaves::<itimerspec>(at, pc) } };
+    getloadavg(to, most) {} { if result as c_int > 0 { writes(to, count(result) * size_of::<f64>(), pc) } };
+    fstatat(folder, path, at, flags) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    fstatat64(folder, path, at, flags) { reads_text(path, pc); } { if went_well(result) { leaves::<status>(at, pc) } };
+    statx(folder, path, flags, mask, at) { reads_text(path, pc); } { if went_well(result) { leaves::<libc::statx>(at, pc) } };
+    access(path, how) { reads_text(path, pc); } {};
+    unlink(path) { reads_text(path, pc); } {};
+    mkdir(path, mode) { reads_text(path, pc); } {};
+    rmdir(path) { reads_text(path, pc); } {};
+    chdir(path) { reads_text(path, pc); } {};
+    opendir(path) { reads_text(path, pc); } {};
+    rename(from, to) { reads_text(from, pc); reads_text(to, pc); } {};
+    getsockname(file, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
+    getpeername(file, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
+    getsockopt(file, level, name, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
+    bind(file, at, length) { reads(at, length as u32 as usize, pc); } {};
+    inet_aton(text, at) { reads_text(text, pc); } { if result as c_int != 0 { leaves::<u32>(at, pc) } };
+    inet_pton(family, text, at) { reads_text(text, pc); } {
+        if result as c_int == 1 { writes(at, if family as c_int == libc::AF_INET { 4 } else { 16 }, pc) }
+    };
+    regcomp(at, pattern, flags) { reads_text(pattern, pc); } { leaves::<regex_t>(at, pc) };
+    regexec(regex, text, most, matches, flags) {
+        takes::<regex_t>(regex, pc);
+        if flags as c_int & libc::REG_STARTEND == 0 { reads_text(text, pc) }
+    } { if went_well(result) && matches != 0 { writes(matches, most * size_of::<regmatch_t>(), pc) } };
+    regfree(regex) { leaves::<regex_t>(regex, pc); } {};
+    getpwnam_r(name, at, buffer, size, found) { reads_text(name, pc); } { leaves_entry::<passwd>(at, found, pc) };
+    getpwuid_r(user, at, buffer, size, found) {} { leaves_entry::<passwd>(at, found, pc) };
+    getgrnam_r(name, at, buffer, size, found) { reads_text(name, pc); } { leaves_entry::<group>(at, found, pc) };
+    getgrgid_r(number, at, buffer, size, found) {} { leaves_entry::<group>(at, found, pc) };
+    pthread_getname_np(thread, to, size) {} { if went_well(result) { writes_text(to, pc) } };
+    sched_getaffinity(process, size, at) {} { if went_well(result) { writes(at, size, pc) } };
+    sched_setaffinity(process, size, at) { reads(at, size, pc); } {};
+    sigemptyset(at) {} { leaves::<u64>(at, pc) };
+    sigfillset(at) {} { leaves::<u64>(at, pc) };
+    sigaddset(at, signal) {} { leaves::<u64>(at, pc) };
+    sigdelset(at, signal) {} { leaves::<u64>(at, pc) };
+    sigpending(at) {} { leaves::<u64>(at, pc) };
     sysinfo(at) {} { if went_well(result) { leaves::<system>(at, pc) } };
     uname(at) {} { if went_well(result) { leaves::<utsname>(at, pc) } };
     gethostname(to, size) {} { if went_well(result) { writes(to, size.min(length(to) + 1), pc) } };

@@ -3,8 +3,10 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
+use crate::thread::enter;
 
 const SIGNALS: usize = 65;
 
@@ -111,6 +113,26 @@ unsafe extern "C" fn sigaction(number: c_int, new: *const Action, old: *mut Acti
     }
 }
 
+/// The program calls it: what it gives is read, what it gets is written, and what is copied here is nobody's business.
+unsafe extern "C" fn sigaction_of_program(
+    number: c_int,
+    new: *const Action,
+    old: *mut Action,
+    pc: usize,
+) -> c_int {
+    if !new.is_null() {
+        reads(new as usize, size_of::<Action>(), pc);
+    }
+    let entered = enter();
+    // SAFETY: the program's own call.
+    let result = unsafe { sigaction(number, new, old) };
+    drop(entered);
+    if result == 0 && !old.is_null() {
+        writes(old as usize, size_of::<Action>(), pc);
+    }
+    result
+}
+
 unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
     // SAFETY: the program's own call.
     unsafe {
@@ -126,6 +148,6 @@ unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
 }
 
 export! {
-    "sigaction" plain => sigaction;
+    "sigaction" 3 => sigaction_of_program;
     "signal" plain => signal;
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::memory::writes;
 use super::real::real;
 use crate::hooks::export;
 use crate::recording::{self, Record};
@@ -69,6 +70,8 @@ unsafe extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
+    // The C library does this before the thread begins.
+    writes(handle as usize, size_of::<libc::pthread_t>(), pc);
     // SAFETY (of the whole): the program's own call, with its own arguments.
     unsafe {
         let create = real!(pthread_create: fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut c_void) -> c_int);
@@ -147,6 +150,7 @@ unsafe extern "C" fn thrd_create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
+    writes(handle as usize, size_of::<libc::pthread_t>(), pc);
     // SAFETY: the program's own call.
     unsafe {
         let create = real!(thrd_create: fn(*mut libc::pthread_t, Start, *mut c_void) -> c_int);
@@ -165,7 +169,7 @@ unsafe extern "C" fn thrd_create(
 unsafe extern "C" fn thrd_join(handle: libc::pthread_t, value: *mut c_int, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, pc, unsafe {
+    joined((handle, value), id, pc, unsafe {
         real!(thrd_join: fn(libc::pthread_t, *mut c_int) -> c_int)(handle, value)
     })
 }
@@ -282,12 +286,20 @@ fn who(handle: libc::pthread_t) -> Option<u32> {
     world().threads.id_of(handle as usize)
 }
 
-fn joined(handle: libc::pthread_t, id: Option<u32>, pc: usize, result: c_int) -> c_int {
+fn joined<T>(
+    (handle, value): (libc::pthread_t, *mut T),
+    id: Option<u32>,
+    pc: usize,
+    result: c_int,
+) -> c_int {
     if result == 0
         && let Some(id) = id
         && let Some(entered) = enter()
     {
         threads::joined(&entered, handle as usize, id, pc);
+    }
+    if result == 0 && !value.is_null() {
+        writes(value as usize, size_of::<T>(), pc);
     }
     result
 }
@@ -297,7 +309,7 @@ type Value = *mut *mut c_void;
 unsafe extern "C" fn join(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, pc, unsafe {
+    joined((handle, value), id, pc, unsafe {
         real!(pthread_join: fn(libc::pthread_t, Value) -> c_int)(handle, value)
     })
 }
@@ -305,7 +317,7 @@ unsafe extern "C" fn join(handle: libc::pthread_t, value: Value, pc: usize) -> c
 unsafe extern "C" fn tryjoin(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, pc, unsafe {
+    joined((handle, value), id, pc, unsafe {
         real!(pthread_tryjoin_np: fn(libc::pthread_t, Value) -> c_int)(handle, value)
     })
 }
@@ -318,7 +330,7 @@ unsafe extern "C" fn timedjoin(
 ) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, pc, unsafe {
+    joined((handle, value), id, pc, unsafe {
         real!(pthread_timedjoin_np: fn(libc::pthread_t, Value, *const libc::timespec) -> c_int)(
             handle, value, time,
         )
@@ -334,7 +346,7 @@ unsafe extern "C" fn clockjoin(
 ) -> c_int {
     let id = who(handle);
     // SAFETY: the program's own call.
-    joined(handle, id, pc, unsafe {
+    joined((handle, value), id, pc, unsafe {
         real!(pthread_clockjoin_np: fn(libc::pthread_t, Value, c_int, *const libc::timespec) -> c_int)(
             handle, value, clock, time,
         )

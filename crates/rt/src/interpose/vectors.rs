@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::calls::calls;
-use super::descriptors::{receives, sends, uses};
+use super::descriptors::{ended, receives, sends, uses};
 use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
@@ -78,12 +78,17 @@ unsafe extern "C" fn recvmsg(
         if result > 0 {
             receives(file);
             writes_message(message, result as usize, pc);
+        } else if result == 0 {
+            ended(file);
         }
         result
     }
 }
 
 fn got_pieces(file: usize, vector: usize, number: usize, result: usize, pc: usize) {
+    if result == 0 {
+        ended(file as c_int);
+    }
     if result as isize > 0 {
         receives(file as c_int);
         // SAFETY: the program's own vector.
