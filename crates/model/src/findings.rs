@@ -42,6 +42,8 @@ pub struct Findings {
     /// Whether orders of semaphores, flags, readers of a lock or, with DC, atomics, which another schedule
     /// could have made otherwise, were kept as recorded.
     pub kept_orders: bool,
+    /// Whether what atomic operations observed was kept, whatever their memory orders are.
+    pub kept_atomics: bool,
     /// Why the engine promises nothing for this execution, if it does not.
     pub without_promise: Option<&'static str>,
     /// How many events were judged, from the first.

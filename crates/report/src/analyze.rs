@@ -340,6 +340,20 @@ mod tests {
     }
 
     #[test]
+    fn a_prediction_that_finds_nothing_says_that_it_trusts_atomic_operations() {
+        let said = |kept_atomics, races: Vec<Race>| {
+            let found = Findings {
+                kept_atomics,
+                ..Findings::listed(races, true, 2)
+            };
+            let guarantee = of(&m2::ENGINE, &trace(), found, false).guarantee;
+            guarantee.ends_with("whatever their memory orders are: `--engine hb` goes by these")
+        };
+        assert!(said(true, vec![]));
+        assert!(!said(false, vec![]) && !said(true, vec![race(1)]));
+    }
+
+    #[test]
     fn an_engine_that_promises_nothing_says_why() {
         let trace = trace();
         let found = Findings {

@@ -2,6 +2,7 @@
 //! engine's races are worth.
 
 use deadheat_model::{Findings, StopReason};
+use deadheat_offline::threads::hb;
 use deadheat_offline::{Worth, m2};
 
 use crate::analyze::AnalyzeReport;
@@ -67,6 +68,11 @@ fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String
         Worth::Exact => format!(
             "nothing orders the accesses shown in this trace; {predicts} what other orders of \
              sections do"
+        ),
+        Worth::AllAreDecided if none && findings.kept_atomics => format!(
+            "{}; atomic operations are taken to order what they ordered, whatever their memory orders are: `--engine {}` goes by these",
+            of_prediction(report, findings, searched),
+            hb::ENGINE.name
         ),
         Worth::AllAreDecided => of_prediction(report, findings, searched),
         Worth::AllAreShown => of_suspicion(report),

@@ -65,6 +65,7 @@ pub const ENGINE: Engine = Engine {
         let mut found = predict(survey, events, names, options)?;
         found.judged = survey.judged;
         found.kept_orders = survey.constructs().iter().any(keeps_order);
+        found.kept_atomics = survey.constructs().contains(&Construct::Atomic);
         found.exhaustive &= !found.kept_orders;
         if !found.exhaustive {
             add_recorded(survey, options, &mut found)?;
