@@ -3,10 +3,11 @@
 // options: -D_GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-char name[] = "/tmp/deadheat-lock-XXXXXX";
+char name[] = P_tmpdir "/deadheat-lock-XXXXXX";
 int count;
 
 static void *thread(void *unused) {

@@ -27,7 +27,7 @@ static void *reader(void *unused) {
 
 int main(void) {
   pthread_t a, b;
-  snprintf(name, sizeof name, "/tmp/deadheat-pipe-%d", (int)getpid());
+  snprintf(name, sizeof name, P_tmpdir "/deadheat-pipe-%d", (int)getpid());
   mkfifo(name, 0600);
   pthread_create(&a, 0, reader, 0);
   pthread_create(&b, 0, writer, 0);

@@ -179,9 +179,10 @@ impl Survey {
                 Some(end) => {
                     survey.unreported += end.unreported;
                     survey.dropped += end.dropped;
-                    let both = survey.openmp.zip(end.openmp);
-                    let both = both.map(|(before, more)| before.and(more));
-                    survey.openmp = both.or(survey.openmp).or(end.openmp);
+                    survey.openmp = match (survey.openmp, end.openmp) {
+                        (Some(before), Some(more)) => Some(before.and(more)),
+                        (before, more) => before.or(more),
+                    };
                 }
                 None => survey.killed += 1,
             }
@@ -426,6 +427,24 @@ mod tests {
         Findings {
             processes: vec![process],
         }
+    }
+
+    #[test]
+    fn what_openmp_has_not_run_is_counted_over_all_processes() {
+        let process = |never_run: u64| {
+            let mut process = Process::default();
+            let openmp = format!(
+                "{{\"tasks\": 5, \"never_run\": {never_run}, \"locks\": false, \"static_loops\": false, \
+                 \"thread_numbers\": false, \"messages\": false, \"team_of_one\": false}}"
+            );
+            let line = format!("{{\"end\": {{\"how\": \"exit\", \"openmp\": {openmp}}}}}\n");
+            process.take(line.as_bytes());
+            process
+        };
+        let processes = vec![process(1), Process::default(), process(2)];
+        let survey = Survey::new(&Findings { processes }, &Suppressions::default());
+        let openmp = survey.openmp.unwrap();
+        assert_eq!((openmp.never_run, openmp.tasks), (3, 10));
     }
 
     #[test]

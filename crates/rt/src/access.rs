@@ -105,7 +105,7 @@ fn change_two<const WRITES: bool>(address: usize, pc: usize) {
 /// An access of up to 16 bytes that begins within a word and ends in another.
 #[cold]
 #[inline(never)]
-pub fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
+fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
     let local = local();
     let mut base = local.key.get();
     let kind = Kind {

@@ -90,6 +90,15 @@ pub unsafe fn unmap(address: usize, bytes: usize) {
     unsafe { call(libc::SYS_munmap, [address, bytes, 0, 0, 0, 0]) };
 }
 
+/// A limit of the process, and how far it may be raised; `usize::MAX` is none.
+pub fn limit(what: u32) -> [usize; 2] {
+    let mut limit = [0; 2];
+    let place = limit.as_mut_ptr() as usize;
+    // SAFETY: the kernel writes two words.
+    unsafe { call(libc::SYS_getrlimit, [what as usize, place, 0, 0, 0, 0]) };
+    limit
+}
+
 /// What is known of the program's limit for the length of files.
 static LENGTH_LIMIT: AtomicU32 = AtomicU32::new(NOT_ASKED);
 const NOT_ASKED: u32 = 0;
@@ -110,19 +119,9 @@ pub fn limit_changed() {
 /// meanwhile is not noticed.
 fn is_length_limited() -> bool {
     if LENGTH_LIMIT.load(Ordering::SeqCst) == NOT_ASKED {
-        let mut limit = [0_u64; 2];
-        let arguments = [libc::RLIMIT_FSIZE as usize, limit.as_mut_ptr() as usize];
-        // SAFETY: there is room for a limit.
-        unsafe {
-            call(
-                libc::SYS_getrlimit,
-                [arguments[0], arguments[1], 0, 0, 0, 0],
-            )
-        };
-        let known = if limit[0] == libc::RLIM_INFINITY {
-            NO_LIMIT
-        } else {
-            LIMIT
+        let known = match limit(libc::RLIMIT_FSIZE)[0] {
+            usize::MAX => NO_LIMIT,
+            _ => LIMIT,
         };
         let (before, order) = (NOT_ASKED, Ordering::SeqCst);
         let _ = LENGTH_LIMIT.compare_exchange(before, known, order, order);

@@ -339,18 +339,7 @@ pub fn begin_unknown() {
 
 /// How large the first thread's stack may become.
 fn stack_limit() -> usize {
-    let mut limit = [0usize; 2];
-    let arguments = [
-        libc::RLIMIT_STACK as usize,
-        limit.as_mut_ptr() as usize,
-        0,
-        0,
-        0,
-        0,
-    ];
-    // SAFETY: the kernel writes two words.
-    unsafe { crate::os::call(libc::SYS_getrlimit, arguments) };
-    limit[0].clamp(8 << 20, 1 << 32)
+    crate::os::limit(libc::RLIMIT_STACK)[0].clamp(8 << 20, 1 << 32)
 }
 
 /// The running thread ends.

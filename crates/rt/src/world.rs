@@ -162,18 +162,14 @@ fn is_openmp() -> bool {
 /// Starts the program again with a limit for its stack, if it has none: the kernel then puts mappings where they leave
 /// no room for the shadow. Returns if that is not the reason, or does not help.
 fn start_again(environment: &Environment) {
-    let mut limit = [0usize; 2];
-    let number = libc::RLIMIT_STACK as usize;
-    // SAFETY: the kernel reads and writes two words, and strings that end with zero bytes.
+    let mut limit = os::limit(libc::RLIMIT_STACK);
+    if limit[0] != usize::MAX {
+        return;
+    }
+    limit[0] = 1 << 28;
+    // SAFETY: the kernel reads two words, and strings that end with zero bytes.
     unsafe {
-        os::call(
-            libc::SYS_getrlimit,
-            [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
-        );
-        if limit[0] != usize::MAX {
-            return;
-        }
-        limit[0] = 1 << 28;
+        let number = libc::RLIMIT_STACK as usize;
         os::call(
             libc::SYS_setrlimit,
             [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
