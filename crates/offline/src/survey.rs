@@ -17,6 +17,7 @@ use deadheat_model::{
 };
 use deadheat_trace::{Source, TraceError};
 use fixedbitset::FixedBitSet;
+use rayon::prelude::*;
 
 use crate::engine::{EngineError, Progress};
 use crate::threads::exposure::{Exposure, SharedLocations};
@@ -213,30 +214,65 @@ impl<'a> Survey<'a> {
         only: &FixedBitSet,
         engine: &mut (impl ThreadEngine + Send),
     ) -> Result<(), EngineError> {
-        let mut driver = Driver::new(self.names, lowering);
+        self.feed_each(lowering, &mut [(only, engine)])
+    }
+
+    /// Tells several engines, at once, all but the plain accesses of locations that do not matter to them, each until it has
+    /// enough. If they are stopped, all of them have judged the events up to [`judged`](Self::judged), and some may have
+    /// judged more.
+    pub fn feed_each<E: ThreadEngine + Send>(
+        &mut self,
+        lowering: Lowering,
+        engines: &mut [(&FixedBitSet, &mut E)],
+    ) -> Result<(), EngineError> {
         let before = f64::from(self.passed);
         self.passed = 1 + self.passed % (PASSES - 1);
+        let (progress, stop, most) = (self.progress, self.stop, self.judged);
         let tell = |done: f64| {
             let done = (before + done) * 1000.0;
-            (self.progress)(done as u64, u64::from(PASSES) * 1000);
+            progress(done as u64, u64::from(PASSES) * 1000);
         };
-        let most = self.judged;
-        let flow = if let Some(events) = self.events.in_memory() {
+        let driver = || Driver::new(self.names, lowering);
+        let ends: Vec<ControlFlow<End>> = if let Some(events) = self.events.in_memory() {
             let events = &events[..events.len().min(most as usize)];
-            feed_picked(events, only, &mut driver, engine, self.stop, tell)?
+            let fed = engines.par_iter_mut().enumerate().map(|(index, told)| {
+                let (only, engine) = told;
+                // The first speaks for all.
+                let tell = |done| {
+                    if index == 0 {
+                        tell(done)
+                    }
+                };
+                feed_picked(events, only, &mut driver(), *engine, stop, tell)
+            });
+            fed.collect::<Result<_, _>>()?
         } else {
             let mut told = 0;
-            self.events.each(|window, done| {
+            let mut fed: Vec<_> = engines.iter_mut().map(|told| (told, driver())).collect();
+            let mut ends = vec![ControlFlow::Continue(()); fed.len()];
+            let _ = self.events.each(|window, done| {
                 tell(done);
                 let first = told + 1;
                 let window = &window[..window.len().min((most - told) as usize)];
                 told += window.len() as u64;
-                feed_window(window, first, only, &mut driver, engine, self.stop)
-            })?
+                let going = fed.par_iter_mut().zip(&mut ends);
+                let going = going.filter(|(_, end)| end.is_continue());
+                going.try_for_each(|(((only, engine), driver), end)| {
+                    *end = feed_window(window, first, only, driver, *engine, stop)?;
+                    Ok(())
+                })?;
+                Ok(match ends.iter().any(ControlFlow::is_continue) {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                })
+            })?;
+            ends
         };
-        if let ControlFlow::Break(End::Stopped(why, told)) = flow {
-            self.judged = told;
-            self.cut_short(why);
+        for end in ends {
+            if let ControlFlow::Break(End::Stopped(why, told)) = end {
+                self.judged = self.judged.min(told);
+                self.cut_short(why);
+            }
         }
         Ok(())
     }

@@ -632,29 +632,37 @@ fn much_to_compare(once_in: u32) -> Execution {
 }
 
 /// If there is much to compare, methods first find the locations that race, if these are not nearly all: only these are
-/// compared pair by pair, with the same result.
+/// compared pair by pair. And each half of the locations is looked at by itself. All with the same result.
 #[test]
-fn finding_the_locations_first_changes_nothing() {
-    fn at_once<O: PartialOrder>(trace: &Execution, racy: &Range<usize>) -> String {
-        let pairs = Pairs::new(all_locations(trace), Listing::Places, 1);
+fn finding_the_locations_first_and_by_halves_changes_nothing() {
+    fn told(found: &Findings) -> String {
+        let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
+        format!("{races:?} {:?} {}", found.racy, found.all_listed)
+    }
+    fn at_once<O: PartialOrder>(trace: &Execution, all_pairs: bool, racy: &Range<usize>) -> String {
+        let pairs = match all_pairs {
+            true => Pairs::new(all_locations(trace), Listing::Pairs, usize::MAX),
+            false => Pairs::new(all_locations(trace), Listing::Places, 1),
+        };
         let judged: Judge<O, _> = Judge::new(&trace.names, pairs);
         let found = fed(trace, judged).history.found(0);
         assert!(racy.contains(&found.racy.len()), "{}", found.racy.len());
-        let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
-        format!("{races:?} {:?}", found.racy)
+        told(&found)
     }
-    for (once_in, racy) in [(20_000, 1..100), (200, 190..201)] {
+    for (once_in, racy, all_pairs) in [
+        (20_000, 1..100, false),
+        (20_000, 1..100, true),
+        (200, 190..201, false),
+    ] {
         let trace = much_to_compare(once_in);
         for (engine, expected) in [
-            (&hb::ENGINE, at_once::<Hb>(&trace, &racy)),
-            (&fasttrack::ENGINE, at_once::<Hb>(&trace, &racy)),
-            (&shb::ENGINE, at_once::<Shb>(&trace, &racy)),
-            (&wcp::ENGINE, at_once::<Wcp>(&trace, &racy)),
+            (&hb::ENGINE, at_once::<Hb>(&trace, all_pairs, &racy)),
+            (&fasttrack::ENGINE, at_once::<Hb>(&trace, all_pairs, &racy)),
+            (&shb::ENGINE, at_once::<Shb>(&trace, all_pairs, &racy)),
+            (&wcp::ENGINE, at_once::<Wcp>(&trace, all_pairs, &racy)),
         ] {
-            let found = analyze(engine, &trace, false);
-            let races: Vec<Race> = found.races.iter().map(|shown| shown.race).collect();
-            let found = format!("{races:?} {:?}", found.racy);
-            assert!(found == expected, "{}", engine.name);
+            let found = told(&analyze(engine, &trace, all_pairs));
+            assert!(found == expected, "{} {all_pairs}", engine.name);
         }
     }
 }

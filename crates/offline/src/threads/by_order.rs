@@ -18,6 +18,10 @@ use crate::survey::Survey;
 const FEW_ACCESSES: u64 = 1 << 18;
 const FEW_OF_ALL: u64 = 32;
 
+/// Into how many parts the locations are dealt then, each looked at by itself, at once. It is the same on every machine, because
+/// each has its own bounds.
+pub(super) const HALVES: usize = 2;
+
 /// How many of four exposed locations are nearly all.
 const NEARLY_ALL: usize = 3;
 
@@ -35,6 +39,15 @@ fn told<O: PartialOrder>(survey: &Survey, suspects: &FixedBitSet) -> FixedBitSet
     }
 }
 
+/// Deals out the locations of a set, as evenly as their numbers say.
+fn dealt(locations: &FixedBitSet) -> [FixedBitSet; HALVES] {
+    std::array::from_fn(|half| {
+        let mut dealt = FixedBitSet::with_capacity(locations.len());
+        dealt.extend(locations.ones().skip(half).step_by(HALVES));
+        dealt
+    })
+}
+
 /// Finds the pairs that race under an order `O`; `most` of each pair of places, if not all. The locations that can race are
 /// found by an order that `O` contains.
 pub(crate) fn by_order<Contained: PartialOrder, O: PartialOrder, F: Finder>(
@@ -44,26 +57,42 @@ pub(crate) fn by_order<Contained: PartialOrder, O: PartialOrder, F: Finder>(
     options: &Options,
     most: usize,
 ) -> Result<Findings, EngineError> {
-    let mut suspects = survey.exposed.exposed.clone();
+    let names = survey.names;
+    let exposed = survey.exposed.exposed.clone();
+    let mut suspects = vec![exposed];
     if has_much_to_compare(survey) {
-        let only = told::<Contained>(survey, &suspects);
-        let nearly_all = suspects.count_ones(..) / 4 * NEARLY_ALL + 1;
-        let finder = finder(survey.names);
-        let mut judged: Judge<Contained, _> = Judge::until(survey.names, finder, nearly_all);
-        survey.feed(lowering, &only, &mut judged)?;
-        if !judged.has_enough() {
-            suspects.intersect_with(&judged.history.suspects());
+        suspects = dealt(&suspects[0]).into();
+        let told = suspects.iter().map(|half| told::<Contained>(survey, half));
+        let told: Vec<FixedBitSet> = told.collect();
+        let judges = suspects.iter().map(|half| {
+            let nearly_all = half.count_ones(..) / 4 * NEARLY_ALL + 1;
+            Judge::<Contained, _>::until(names, finder(names), nearly_all)
+        });
+        let mut judges: Vec<_> = judges.collect();
+        let mut engines: Vec<_> = told.iter().zip(&mut judges).collect();
+        survey.feed_each(lowering, &mut engines)?;
+        for (half, judge) in suspects.iter_mut().zip(judges) {
+            if !judge.has_enough() {
+                half.intersect_with(&judge.history.suspects());
+            }
         }
     }
-    if suspects.is_clear() {
+    if suspects.iter().all(FixedBitSet::is_clear) {
         return Ok(Findings::listed(Vec::new(), true, survey.count));
     }
-    let only = told::<O>(survey, &suspects);
-    let pairs = Pairs::new(suspects, options.listing, most);
-    let mut judged: Judge<O, _> = match survey.exposed.unforked {
-        true => Judge::new(survey.names, pairs),
-        false => Judge::forgetful(survey.names, pairs),
-    };
-    survey.feed(lowering, &only, &mut judged)?;
-    Ok(judged.history.found(survey.count))
+    let told = suspects.iter().map(|some| told::<O>(survey, some));
+    let told: Vec<FixedBitSet> = told.collect();
+    let judges = suspects.into_iter().map(|some| {
+        let pairs = Pairs::new(some, options.listing, most);
+        match survey.exposed.unforked {
+            true => Judge::<O, _>::new(names, pairs),
+            false => Judge::forgetful(names, pairs),
+        }
+    });
+    let mut judges: Vec<_> = judges.collect();
+    let mut engines: Vec<_> = told.iter().zip(&mut judges).collect();
+    survey.feed_each(lowering, &mut engines)?;
+    let pairs = judges.into_iter().map(|judge| judge.history);
+    let pairs = pairs.reduce(Pairs::and);
+    Ok(pairs.map_or_else(Findings::default, |pairs| pairs.found(survey.count)))
 }

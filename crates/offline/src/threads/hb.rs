@@ -6,7 +6,7 @@
 use deadheat_model::{Construct, Lock, Names, Strand};
 use deadheat_order::WideClock;
 
-use super::by_order::by_order;
+use super::by_order::{HALVES, by_order};
 use super::fasttrack;
 use super::partial_order::{PartialOrder, StrandClocks};
 use super::vector_clocks::VectorClocks;
@@ -23,7 +23,7 @@ pub const ENGINE: Engine = Engine {
     in_memory: false,
     judge: |survey, options| {
         // Where clocks for all locations are too many, epochs find the same.
-        if !VectorClocks::are_for(survey.names, MAX_BYTES) {
+        if !VectorClocks::are_for(survey.names, MAX_BYTES / HALVES) {
             return (fasttrack::ENGINE.judge)(survey, options);
         }
         let lowering = Lowering::HappensBefore;

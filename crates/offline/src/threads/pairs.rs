@@ -8,6 +8,8 @@
 //! where all pairs are wanted, end the search:
 //! [`Findings::all_listed`] then is false, and every location that races still has a pair.
 
+use std::collections::hash_map::Entry;
+
 use deadheat_model::{AccessKind, Findings, Location, Race, RacingAccess, Strand};
 use deadheat_order::{Time, WideClock};
 use fixedbitset::FixedBitSet;
@@ -130,6 +132,39 @@ impl List {
         }
     }
 
+    /// Adds what was found of other locations. Of a pair of places the first is kept, or all, as if they had been found
+    /// together; if it is some, there may be twice as many.
+    fn add_all(&mut self, other: List) {
+        for Races { first, kept } in other.races {
+            let place = match self.listed.entry(key(&first, self.listing)) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(self.races.len() as u32);
+                    self.races.push(Races { first, kept });
+                    continue;
+                }
+                Entry::Occupied(place) => *place.get(),
+            };
+            let known = &mut self.races[place as usize];
+            known.kept += kept;
+            if self.most == usize::MAX {
+                self.more.push(first);
+                continue;
+            }
+            let count = known.first.count + first.count;
+            let (mut earlier, mut later) = (known.first, first);
+            if later.key() < earlier.key() {
+                (earlier, later) = (later, earlier);
+            }
+            known.first = Race { count, ..earlier };
+            if self.most > 1 {
+                self.more.push(Race { count: 0, ..later });
+            }
+        }
+        self.more.extend(other.more);
+        self.compared += other.compared;
+        self.complete &= other.complete;
+    }
+
     /// Whether no more is looked for where a race is known.
     fn is_enough(&self) -> bool {
         self.compared >= MAX_COMPARED || self.races.len() + self.more.len() >= MAX_PAIRS
@@ -154,6 +189,19 @@ impl Pairs {
                 complete: true,
             },
         }
+    }
+
+    /// What was found of these locations, and of others.
+    pub(super) fn and(mut self, other: Pairs) -> Pairs {
+        self.racy.union_with(&other.racy);
+        match self.list.races.len() < other.list.races.len() {
+            true => {
+                let less = std::mem::replace(&mut self.list, other.list);
+                self.list.add_all(less);
+            }
+            false => self.list.add_all(other.list),
+        }
+        self
     }
 
     /// What was found, in so many events.

@@ -11,7 +11,7 @@ use fixedbitset::FixedBitSet;
 use super::{Driver, ImpossibleEvent, ThreadEngine};
 
 /// How many events are looked at at a time.
-const PART: usize = 1 << 18;
+const PART: usize = 1 << 14;
 
 /// After how many events that matter it is asked whether to stop: with very many threads one can take a
 /// millisecond.
