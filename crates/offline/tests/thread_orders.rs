@@ -176,6 +176,16 @@ fn a_section_of_which_others_know_only_the_inside_is_not_forgotten() {
     }
 }
 
+/// T0 hears back from inside its first section of l. The end of that one is before the end of the next by program order alone,
+/// which hands on nothing of what T0 has learnt in between from T2, by a lock that protects nothing.
+#[test]
+fn a_section_puts_nothing_before_the_next_of_its_own_strand() {
+    let text = "T2 w(x); T2 acq(m); T2 rel(m);
+        T0 acq(l); T0 post(e); T0 acq(m); T0 rel(m); T0 rel(l);
+        T1 wait(e); T1 post(f); T0 wait(f); T0 acq(l); T0 rel(l); T0 w(x)";
+    assert_eq!(ordered(text, 1, 14), [true, true, false, false]);
+}
+
 #[test]
 fn a_location_may_be_protected_by_any_number_of_locks() {
     let locks = 200;

@@ -106,7 +106,7 @@ impl PartialOrder for Dc {
             sections,
             released,
         } = self;
-        sections.leaving(at.strand, lock, strands.of_mut(at.strand));
+        sections.leaving(lock, strands.of_mut(at.strand));
         let clock = strands.of(at.strand);
         let known = |of: Strand, by: Strand| strands.of(by).get(of);
         sections.leave(at.strand, lock, clock, known);

@@ -188,11 +188,11 @@ impl Sections {
         }
     }
 
-    /// Rule (b): puts the strand behind the ends that the end of its section has to come behind.
-    pub fn leaving(&self, strand: Strand, lock: Lock, learner: &mut impl Learner) {
+    /// Rule (b): puts a strand behind the ends that the end of its section has to come behind. It knows of the ends of its own.
+    pub fn leaving(&self, lock: Lock, learner: &mut impl Learner) {
         for leaks in &self.leaking[lock.index()] {
             let known = learner.knows(leaks.owner);
-            if leaks.owner == strand || known == 0 {
+            if known == 0 {
                 continue;
             }
             let begun = leaks.sections.partition_point(|leak| leak.began <= known);

@@ -203,7 +203,7 @@ impl PartialOrder for Wcp {
             weak: &mut self.weak[strand],
             present: &mut self.present[strand],
         };
-        self.sections.leaving(at.strand, lock, &mut learner);
+        self.sections.leaving(lock, &mut learner);
         let known = |of: Strand, by: Strand| self.present[by.index()].get(of);
         let clock = self.happens_before.clock(at.strand);
         self.sections.leave(at.strand, lock, clock, known);
