@@ -99,8 +99,8 @@ fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>
     let (mut shown, mut left) = (Vec::new(), Vec::new());
     let mut kept = 0;
     for &race in races {
-        let is_told = race.second.event <= survey.judged && kept < KEPT;
-        let witness = is_told.then(|| pasts.witness(&race)).flatten();
+        let has_room = kept < KEPT;
+        let witness = has_room.then(|| pasts.witness(&race)).flatten();
         kept += witness.as_ref().map_or(0, |witness| witness.upto.len());
         match witness {
             Some(_) => shown.push(Finding { race, witness }),
@@ -165,7 +165,7 @@ impl Pasts {
         self.told(at);
     }
 
-    /// Nothing, if there was no room for it.
+    /// Nothing, if there was no room for it, or no time.
     fn past(&self, event: EventNumber) -> Option<&[(Strand, u32)]> {
         let row = self.wanted.partition_point(|wanted| *wanted < event);
         let ends = self.rows.get(row..row + 2)?;
@@ -250,5 +250,41 @@ impl ThreadEngine for Pasts {
     fn acquire_shared(&mut self, at: At, lock: Lock) {
         self.order.acquire_shared(at, lock);
         self.told(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use deadheat_model::{Event, Execution, Op, Site, StopToken};
+
+    use super::*;
+    use crate::survey::Recording;
+
+    static NOW: AtomicBool = AtomicBool::new(true);
+
+    /// The two writes race; the first passes have told so. A stop while their witness is made takes the witness.
+    #[test]
+    fn a_stop_while_witnesses_are_made_leaves_races_undecided() {
+        let mut trace = Execution::default();
+        trace.names.strands = vec![String::new(); 2];
+        trace.names.locations = vec![String::new()];
+        trace.names.sites = vec![String::new(); 2];
+        trace.events = (0..2)
+            .map(|strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand)))
+            .collect();
+        let recording = Recording::InMemory(&trace);
+        let survey = || Survey::new(recording, &|_, _| {}, StopToken::default()).unwrap();
+        let races = (shb::ENGINE.judge)(&mut survey(), &Options::default()).unwrap();
+        let races: Vec<Race> = races.races.iter().map(|finding| finding.race).collect();
+        assert_eq!(races.len(), 1);
+        for (stop, shows) in [(StopToken::default(), 1), (StopToken::when(&NOW), 0)] {
+            let mut survey = survey();
+            survey.stop = stop;
+            let (shown, left) = shown(&mut survey, &races).unwrap();
+            assert_eq!((shown.len(), left.len()), (shows, 1 - shows));
+            assert_eq!(survey.stopped.is_some(), shows == 0);
+        }
     }
 }
