@@ -47,6 +47,11 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     if recording.traces.is_empty() {
         arguments.program.warn_of_nothing("recorded");
     }
+    if recording.left_behind() {
+        warn_of(
+            "a process that the program started still runs: what it does from now on is not recorded",
+        );
+    }
     for (path, recorded) in &recording.traces {
         let path = path.display();
         if recorded.full {

@@ -144,6 +144,7 @@ pub fn predict(
         warnings: Vec::new(),
         complaints: Vec::new(),
     };
+    prediction.happened.left_behind = prediction.recording.left_behind();
     let mut judged: Vec<Result<AnalyzeReport, String>> = Vec::new();
     let mut left_out = filter.start();
     for (path, recorded) in &prediction.recording.traces {

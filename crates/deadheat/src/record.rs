@@ -49,6 +49,11 @@ impl Recording {
     pub fn status(&self) -> u8 {
         self.outcome.code()
     }
+
+    /// Whether a process that it started still runs: what that does is not in the traces.
+    pub fn left_behind(&self) -> bool {
+        self.outcome.left_behind
+    }
 }
 
 /// Runs a program built by `deadheat cc` or `deadheat c++`, and writes what it does as a trace.

@@ -145,6 +145,7 @@ pub fn run(
         ran.survey = Survey::new(&findings, suppressions);
         let no_room = "a full disk below TMPDIR, or a limit on the size of files";
         ran.survey.full = ran.outcome.full.then_some(no_room);
+        ran.survey.left_behind = ran.outcome.left_behind;
         leave_out_known(&mut ran.survey, filter, &ran.sources);
         ran.report = Some(RunReport::new(&ran.survey, &ran.sources));
     }

@@ -35,7 +35,7 @@ pub struct Process {
     pub races: Vec<Race>,
     /// How often each race was seen, where more than once.
     pub counts: FxHashMap<u64, u64>,
-    /// How it ended; missing if it was killed.
+    /// How it ended; missing if it was killed, or became another program.
     pub end: Option<End>,
     /// Lines that could not be read.
     pub damaged: u64,

@@ -1,14 +1,15 @@
 //! Running a program under test: it gets its environment, its signals and its terminal as if it ran alone.
 //!
 //! Signals sent to this process go on to the program; those the terminal sends (Ctrl-C) reach it anyway, and
-//! this process outlives them, so the report comes whatever ended the program.
+//! this process outlives them, so the report comes whatever ended the program. Processes that the program leaves behind
+//! become this one's children, which is how it knows of them: one program runs at a time.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use thiserror::Error;
@@ -46,6 +47,8 @@ pub struct Outcome {
     pub files: Vec<PathBuf>,
     /// There was no room for all findings, or none left when the program had ended: some may be lost.
     pub full: bool,
+    /// Processes that the program started still ran [a little later](LEFT_BEHIND): what they do is not known.
+    pub left_behind: bool,
     /// The files disappear with it.
     _directory: TempDir,
 }
@@ -92,6 +95,9 @@ fn has_room(directory: &Path) -> io::Result<()> {
 fn is_cut(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|file| file.permissions().readonly())
 }
+
+/// How long processes that outlive the program are waited for.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
 
 /// How many threads OpenMP's teams have at least, unless the user says otherwise.
 const FEW: usize = 4;
@@ -140,6 +146,7 @@ pub fn launch(
         program: launch.program.path.to_string_lossy().into_owned(),
         error,
     };
+    adopt();
     let mut program = command.spawn().map_err(start)?;
     PROGRAM.store(program.id() as i32, Ordering::SeqCst);
     let early = EARLY.swap(0, Ordering::SeqCst);
@@ -159,13 +166,37 @@ pub fn launch(
         }
     };
     PROGRAM.store(0, Ordering::SeqCst);
+    let left_behind = !have_ended(LEFT_BEHIND);
     let files = findings_files(&path);
     Ok(Outcome {
         status,
+        left_behind,
         full: has_room(directory.path()).is_err() || files.iter().any(|file| is_cut(file)),
         files,
         _directory: directory,
     })
+}
+
+/// From now on, this process is the parent of those that the program leaves behind.
+#[allow(unsafe_code)]
+fn adopt() {
+    // SAFETY: takes numbers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Waits for the end of all children, but not longer than that; says whether they have ended.
+#[allow(unsafe_code)]
+fn have_ended(patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    loop {
+        // SAFETY: nobody wants to know how it ended.
+        match unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } {
+            0 if Instant::now() >= until => return false,
+            0 => std::thread::sleep(Duration::from_millis(5)),
+            -1 => return true,
+            _ => {}
+        }
+    }
 }
 
 #[allow(unsafe_code)]

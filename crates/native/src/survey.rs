@@ -28,7 +28,9 @@ pub struct Survey {
     pub damaged: u64,
     /// There was no room for everything: why that may be, or what to do.
     pub full: Option<&'static str>,
-    /// Processes that were killed: what they counted at the end is missing.
+    /// Processes still ran when this was put together: what they do is not known.
+    pub left_behind: bool,
+    /// Processes that were killed, or became another program: what they counted at the end is missing.
     pub killed: u64,
     /// Processes.
     pub processes: u64,

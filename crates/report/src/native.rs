@@ -264,7 +264,10 @@ fn guarantee(survey: &Survey) -> String {
         );
     }
     if survey.killed > 0 && races > 0 {
-        sentence += "; the program was killed, so the counts are lower bounds";
+        sentence += "; the program was killed, or became another one by exec, so the counts are lower bounds";
+    }
+    if survey.left_behind {
+        sentence += "; a process that it started still runs: what that does is not known";
     }
     sentence
 }

@@ -73,7 +73,7 @@ impl PredictReport {
             .map(|report| report.undecided.len() as u64)
             .sum();
         let decided = predictors.is_ok() && reports.iter().all(|report| report.complete);
-        let complete = decided && happened.full.is_none();
+        let complete = decided && happened.full.is_none() && !happened.left_behind;
         run.engine = "hb, m2";
         run.guarantee = run.guarantee.replace(MAY_HAVE, "");
         let (another, more) = match happened.races.len() {

@@ -418,6 +418,43 @@ fn the_report_comes_whatever_ends_the_program() {
     }
 }
 
+/// Its child races so many milliseconds after the program has ended.
+const PARENT: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+int x;
+void *worker(void *unused) { x = 1; return unused; }
+int main(int count, char **arguments) {
+  if (fork() || count < 2) return 0;
+  close(1);
+  close(2);
+  pthread_t a;
+  usleep(1000 * atoi(arguments[1]));
+  pthread_create(&a, 0, worker, 0);
+  x = 2;
+  pthread_join(a, 0);
+}
+"#;
+
+#[test]
+fn processes_that_outlive_the_program_are_waited_for_a_little_and_told() {
+    let Some(here) = directory(&[("parent.c", PARENT)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "parent.c", "-o", "parent"]));
+    let told = "started still runs";
+    let soon = deadheat_in(here, &["run", "./parent", "100"]);
+    assert_eq!(soon.status.code(), Some(66), "{}", stderr(&soon));
+    assert!(!stderr(&soon).contains(told), "{}", stderr(&soon));
+    for command in [&["run"][..], &["record", "--output", "run.dht"]] {
+        let late = deadheat_in(here, &[command, &["./parent", "4000"]].concat());
+        assert_eq!(late.status.code(), Some(0), "{}", stderr(&late));
+        assert!(stderr(&late).contains(told), "{}", stderr(&late));
+    }
+}
+
 #[test]
 fn a_signal_is_the_status_where_there_is_no_race() {
     let Some(output) = server_ended_by(15, false, &["--error-exitcode=0"]) else {
