@@ -25,7 +25,8 @@ pub struct Compiler {
 /// Build, run or test a Rust program with checking built in: `cargo deadheat test` is the same
 ///
 /// Takes what cargo takes. Programs and tests run under `deadheat run`, whose options come before cargo's word. Needs a
-/// nightly toolchain with the sources of the standard library, which is built anew, with checking, the first time.
+/// nightly toolchain with the sources of the standard library, which is built anew, with checking, the first time. If cargo
+/// runs several programs, such as tests, the second writes its report to `report.2.json` where the first has `report.json`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Cargo {

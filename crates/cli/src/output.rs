@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 use std::io::{BufWriter, Result, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 
@@ -52,8 +53,29 @@ pub fn print_with(
     }
 }
 
+/// The file itself; or, if another program that the same cargo runs has written it, the first of `report.2.json`,
+/// `report.3.json`, … that none has.
+fn own_file(path: &Path) -> PathBuf {
+    let since = std::env::var(deadheat::native::CARGO_SINCE).ok();
+    let Some(since) = since.and_then(|since| since.parse().ok()) else {
+        return path.to_path_buf();
+    };
+    let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(since);
+    let is_taken = |path: &PathBuf| {
+        let changed = std::fs::metadata(path).and_then(|file| file.modified());
+        changed.is_ok_and(|changed| changed >= since)
+    };
+    let numbered = (2..).map(|number: u32| {
+        let end = path.extension().unwrap_or_default().to_string_lossy();
+        path.with_extension(format!("{number}.{end}"))
+    });
+    let mut files = std::iter::once(path.to_path_buf()).chain(numbered);
+    files.find(|file| !is_taken(file)).unwrap_or_default()
+}
+
 /// Writes a file, piece by piece; says whether that worked.
 pub fn written(path: &Path, pieces: impl FnOnce(&mut dyn Write) -> Result<()>) -> bool {
+    let path = &own_file(path);
     let written = std::fs::File::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
         pieces(&mut file)?;

@@ -179,7 +179,7 @@ pub fn predict(
         prediction.complaints.extend(analysis.refused);
         let mut suppressed = FxHashSet::default();
         let mut covers = |race: &NativeRace, places| {
-            let covers = suppressions.cover(race);
+            let covers = suppressions.cover(race) || recorded.suppressions.cover(race);
             if covers && suppressed.insert(places) {
                 prediction.happened.suppressed += 1;
             }

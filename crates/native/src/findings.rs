@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::suppressions::Suppressions;
+
 /// What all processes of one run found.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -35,7 +37,9 @@ pub struct Process {
     pub races: Vec<Race>,
     /// How often each race was seen, where more than once.
     pub counts: FxHashMap<u64, u64>,
-    /// How it ended; missing if it was killed, or became another program.
+    /// What it does not want to hear of.
+    pub suppressions: Suppressions,
+    /// How it ended; missing if it was killed.
     pub end: Option<End>,
     /// Lines that could not be read.
     pub damaged: u64,
@@ -70,7 +74,13 @@ enum Line {
     Thread(Thread),
     Race(Box<Race>),
     Count(Count),
+    Suppressions(Text),
     End(End),
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -351,6 +361,7 @@ impl Process {
                 self.counts.insert(count.race, count.count);
             }
             Ok(Line::End(end)) => self.end = Some(end),
+            Ok(Line::Suppressions(own)) => self.suppressions = Suppressions::of_program(&own.text),
             Err(_) if is_unknown(line) => {}
             Err(_) => self.damaged += 1,
         }

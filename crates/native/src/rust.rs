@@ -12,7 +12,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::time::SystemTime;
 
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::runtime::{Runtime, RuntimeError};
@@ -21,7 +23,9 @@ use crate::runtime::{Runtime, RuntimeError};
 #[derive(Debug, Error)]
 pub enum RustError {
     /// What cargo is to do is not said.
-    #[error("cargo has to be told what to do: `cargo deadheat run`, `test` or `build`")]
+    #[error(
+        "cargo deadheat knows run, test, build, bench and nextest, as in `cargo deadheat test`"
+    )]
     NoSubcommand,
     /// There is no such toolchain.
     #[error(
@@ -85,23 +89,90 @@ pub fn cargo(own: &Path, words: &[OsString]) -> Result<ExitStatus, RustError> {
         });
     }
     let linker = linker(own)?;
-    let mut command = Command::new("cargo");
-    command.args(toolchain.name.iter().map(|name| format!("+{name}")));
-    let (subcommand, rest) = arguments.split_at(1.min(arguments.len()));
-    command.args(subcommand).arg("-Zbuild-std");
+    let mut command = toolchain.cargo();
+    let words_before = match arguments.first() {
+        // `cargo nextest run`
+        Some(word) if word == "nextest" => 2,
+        _ => 1,
+    };
+    let (subcommand, rest) = arguments.split_at(words_before.min(arguments.len()));
+    // Programs may want either way to panic.
+    command.args(subcommand).arg("-Zbuild-std=std,panic_abort");
     if own_target.is_none() {
         command.args(["--target", &toolchain.host]);
     }
+    let host = &toolchain.host;
+    let runner = runner(own, &absolute(options));
+    command.arg("--config");
+    command.arg(format!("target.{host}.runner={}", array(&runner)));
+    match given_flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS") {
+        // Flags of the environment take the place of all others.
+        Some(given) => {
+            command.env(
+                "CARGO_ENCODED_RUSTFLAGS",
+                flags(given, &linker).join("\x1f"),
+            );
+        }
+        // Those of a target are added to its own, and take the place of those for all.
+        None => {
+            let key = format!("target.{host}.rustflags");
+            let given = match toolchain.configured(&key) {
+                Some(_) => Vec::new(),
+                None => toolchain.configured("build.rustflags").unwrap_or_default(),
+            };
+            command.arg("--config");
+            command.arg(format!("{key}={}", array(&flags(given, &linker))));
+        }
+    }
+    let given = given_flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS");
+    let given = given.or_else(|| toolchain.configured("build.rustdocflags"));
+    let flags = flags(given.unwrap_or_default(), &linker);
+    command.env("CARGO_ENCODED_RUSTDOCFLAGS", flags.join("\x1f"));
+    for (variable, value) in LINES {
+        if std::env::var_os(variable).is_none() {
+            command.env(variable, value);
+        }
+    }
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    command.env(CARGO_SINCE, now.unwrap_or_default().as_nanos().to_string());
     command.args(rest);
-    let flags = flags(given_flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"), &linker);
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags);
-    let flags = self::flags(
-        given_flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
-        &linker,
-    );
-    command.env("CARGO_ENCODED_RUSTDOCFLAGS", flags);
-    command.env(runner_variable(&toolchain.host), runner(own, options));
     command.status().map_err(RustError::Start)
+}
+
+/// When cargo began, in nanoseconds since 1970: what is written since then by one program of several is not for the next one to
+/// write over.
+pub const CARGO_SINCE: &str = "DEADHEAT_CARGO_SINCE";
+
+/// Reports need lines, whatever the profile.
+const LINES: [(&str, &str); 2] = [
+    ("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only"),
+    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+];
+
+/// The options of `deadheat run` that name files.
+const FILES: [&str; 5] = ["--json", "--sarif", "--html", "--baseline", "--suppress"];
+
+/// The same options, whose files do not depend on the directory that cargo runs a program in.
+fn absolute(options: &[OsString]) -> Vec<OsString> {
+    let whole = |file: &str| std::path::absolute(file).unwrap_or_else(|_| file.into());
+    let mut is_file = false;
+    let options = options.iter().map(|option| {
+        let text = option.to_string_lossy();
+        let was_file = std::mem::replace(&mut is_file, FILES.contains(&&*text));
+        match text.split_once('=') {
+            _ if was_file => whole(&text).into(),
+            Some((name, file)) if FILES.contains(&name) => {
+                format!("{name}={}", whole(file).display()).into()
+            }
+            _ => option.clone(),
+        }
+    });
+    options.collect()
+}
+
+/// An array of TOML: its strings are JSON's.
+fn array(words: &[String]) -> String {
+    serde_json::to_string(words).unwrap_or_default()
 }
 
 /// The target that the user has named, if any.
@@ -120,6 +191,24 @@ fn target(arguments: &[OsString]) -> Option<String> {
 }
 
 impl Toolchain {
+    fn cargo(&self) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo.args(self.name.iter().map(|name| format!("+{name}")));
+        cargo
+    }
+
+    /// What the user's files of configuration say of some flags, if anything.
+    fn configured(&self, key: &str) -> Option<Vec<String>> {
+        let mut cargo = self.cargo();
+        cargo.args(["-Zunstable-options", "config", "get", "--format=json-value"]);
+        let output = cargo.arg(key).output().ok()?;
+        let said = output.status.success().then_some(output.stdout)?;
+        match serde_json::from_slice(&said).ok()? {
+            Value::String(flags) => Some(flags.split_whitespace().map(str::to_string).collect()),
+            flags => serde_json::from_value(flags).ok(),
+        }
+    }
+
     fn find() -> Result<Toolchain, RustError> {
         let chosen = std::env::var("DEADHEAT_TOOLCHAIN").ok();
         // What cargo would take here may do.
@@ -178,17 +267,17 @@ fn linker(own: &Path) -> Result<PathBuf, RustError> {
 }
 
 /// The user's own flags, one by one.
-fn given_flags(encoded: &str, plain: &str) -> Vec<String> {
+fn given_flags(encoded: &str, plain: &str) -> Option<Vec<String>> {
     if let Ok(flags) = std::env::var(encoded) {
         let flags = flags.split('\x1f').filter(|flag| !flag.is_empty());
-        return flags.map(str::to_string).collect();
+        return Some(flags.map(str::to_string).collect());
     }
-    let flags = std::env::var(plain).unwrap_or_default();
-    flags.split_whitespace().map(str::to_string).collect()
+    let flags = std::env::var(plain).ok()?;
+    Some(flags.split_whitespace().map(str::to_string).collect())
 }
 
-/// These and what checking needs, as cargo wants them.
-fn flags(mut flags: Vec<String>, linker: &Path) -> String {
+/// These and what checking needs.
+fn flags(mut flags: Vec<String>, linker: &Path) -> Vec<String> {
     let own = [
         "-Zsanitizer=thread",
         // As for clang: reads that a write follows, and no vectors wider than what is told.
@@ -198,24 +287,24 @@ fn flags(mut flags: Vec<String>, linker: &Path) -> String {
         // The runtime is ours.
         "-Zexternal-clangrt",
         &format!("-Clinker={}", linker.display()),
+        "-Clink-arg=-Wl,--defsym=__deadheat_is_rust=1",
+        // rustix makes system calls itself, which nobody sees, unless it is told to leave them to the C library.
+        "--cfg=rustix_use_libc",
         // The runtime has parts of a standard library of its own; the program's is taken.
         "-Clink-arg=-Wl,-z,muldefs",
     ];
     flags.extend(own.map(str::to_string));
-    flags.join("\x1f")
+    flags
 }
 
-/// The variable that names what cargo runs programs by.
-fn runner_variable(host: &str) -> String {
-    let host = host.to_uppercase().replace('-', "_");
-    format!("CARGO_TARGET_{host}_RUNNER")
-}
-
-fn runner(own: &Path, options: &[OsString]) -> OsString {
+/// What cargo runs programs by.
+fn runner(own: &Path, options: &[OsString]) -> Vec<String> {
     let words = [own.as_os_str(), OsStr::new("run")].into_iter();
     let words = words.chain(options.iter().map(OsString::as_os_str));
-    let words: Vec<&OsStr> = words.chain([OsStr::new("--")]).collect();
-    words.join(OsStr::new(" "))
+    let words = words.chain([OsStr::new("--")]);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -244,17 +333,30 @@ mod tests {
             vec!["-Copt-level=1".to_string()],
             Path::new("/a/deadheat-cc"),
         );
-        let flags: Vec<&str> = flags.split('\x1f').collect();
         assert_eq!(flags[0], "-Copt-level=1");
-        assert!(flags.contains(&"-Clinker=/a/deadheat-cc"), "{flags:?}");
-        let options = ["--json", "r.json"].map(OsString::from);
+        let linker = "-Clinker=/a/deadheat-cc".to_string();
+        assert!(flags.contains(&linker), "{flags:?}");
+        let options = ["--json", "a \"b\".json"].map(OsString::from);
         assert_eq!(
-            runner(Path::new("/a/deadheat"), &options),
-            "/a/deadheat run --json r.json --"
+            array(&runner(Path::new("/a/deadheat"), &options)),
+            r#"["/a/deadheat","run","--json","a \"b\".json","--"]"#
         );
+    }
+
+    #[test]
+    fn files_do_not_depend_on_where_cargo_runs_a_program() {
+        let options = ["--json", "r.json", "--suppress=s", "--live", "--html=/p"];
+        let here = std::env::current_dir().unwrap();
+        let whole = |file: &str| here.join(file).display().to_string();
         assert_eq!(
-            runner_variable("x86_64-unknown-linux-gnu"),
-            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+            absolute(&options.map(OsString::from)),
+            [
+                "--json",
+                &whole("r.json"),
+                &format!("--suppress={}", whole("s")),
+                "--live",
+                "--html=/p"
+            ]
         );
     }
 }

@@ -23,12 +23,12 @@ use crate::survey::NativeRace;
 use crate::symbols::Frame;
 
 /// The rules of one or several files.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Suppressions {
     rules: Vec<Rule>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Rule {
     kind: Kind,
     pattern: String,
@@ -106,6 +106,13 @@ impl Suppressions {
             self.rules.push(rule);
         }
         Ok(())
+    }
+
+    /// The rules that a program brings with it. It was built with them: what is no rule is left aside.
+    pub fn of_program(text: &str) -> Suppressions {
+        Suppressions {
+            rules: text.lines().filter_map(|line| rule(line.trim())).collect(),
+        }
     }
 
     /// Is this race not to be shown?

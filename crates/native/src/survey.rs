@@ -30,7 +30,7 @@ pub struct Survey {
     pub full: Option<&'static str>,
     /// Processes still ran when this was put together: what they do is not known.
     pub left_behind: bool,
-    /// Processes that were killed, or became another program: what they counted at the end is missing.
+    /// Processes that were killed: what they counted at the end is missing.
     pub killed: u64,
     /// Processes.
     pub processes: u64,
@@ -210,7 +210,7 @@ impl Survey {
                     let mut named = named(&mut self.symbols, process, race);
                     named.count = count;
                     named.pid = Some(process.pid);
-                    let covered = suppressions.cover(&named);
+                    let covered = suppressions.cover(&named) || process.suppressions.cover(&named);
                     self.suppressed += covered as u64;
                     self.known
                         .insert(sites, (!covered).then_some(self.races.len()));

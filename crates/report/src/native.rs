@@ -263,8 +263,11 @@ fn guarantee(survey: &Survey) -> String {
             counted(survey.damaged, "line")
         );
     }
-    if survey.killed > 0 && races > 0 {
-        sentence += "; the program was killed, or became another one by exec, so the counts are lower bounds";
+    if survey.killed > 0 {
+        sentence += match races {
+            0 => "; a signal ended the program before its threads were counted",
+            _ => "; the program was killed, so the counts are lower bounds",
+        };
     }
     if survey.left_behind {
         sentence += "; a process that it started still runs: what that does is not known";

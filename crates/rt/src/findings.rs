@@ -94,8 +94,15 @@ impl Findings {
     /// A race was found by the running thread.
     #[cold]
     pub fn race(&self, thread: &Thread, race: &RacyAccess) {
-        if self.with(|inner| inner.race(thread, race)) {
+        let (is_race, is_new) = self.with(|inner| {
+            let known = inner.counts.len();
+            (inner.race(thread, race), inner.counts.len() > known)
+        });
+        if is_race {
             self.any.store(true, Ordering::Relaxed);
+        }
+        if is_new {
+            crate::signals::tell_of_race();
         }
     }
 
@@ -333,6 +340,13 @@ impl Inner {
         line.text(&modules::executable());
         line.flag("forked", self.forked);
         self.finish();
+        #[cfg(feature = "interpose")]
+        if let suppressions @ [_, ..] = crate::hooks::sanitizer::suppressions() {
+            self.line.begin("suppressions");
+            self.line.name("text");
+            self.line.text(suppressions);
+            self.finish();
+        }
     }
 
     fn end(&mut self, how: &str, status: Option<i32>) {

@@ -3,6 +3,7 @@
 //! A handler of the program may run at any moment, and call hooks. The access path stands that; everything
 //! else runs between `enter` and the drop of its guard, and meanwhile a handler is not called: the signal is
 //! noted and handled when the guard drops. Signals that the code itself causes (a bad address) do not wait.
+//! So does what a program wants to do when a race is found.
 
 use std::sync::atomic::Ordering;
 
@@ -20,6 +21,8 @@ struct Signal {
 pub struct Waiting {
     count: usize,
     signals: [Option<Signal>; 4],
+    /// How many races were found that the program has not been told of.
+    races: u32,
 }
 
 impl std::fmt::Debug for Waiting {
@@ -62,6 +65,17 @@ pub unsafe fn wait(number: i32, info: *const libc::siginfo_t) -> bool {
     true
 }
 
+/// The running thread has found a race: the program is told when it is out of the runtime.
+pub fn tell_of_race() {
+    let local = local();
+    let thread = local.thread.get();
+    if !thread.is_null() {
+        // SAFETY: the thread's own, in the runtime.
+        unsafe { (*thread).signals.races += 1 };
+        local.pending.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Handles the signals that have waited.
 #[cold]
 pub fn handle_waiting() {
@@ -85,6 +99,10 @@ impl Waiting {
             crate::interpose::signals::deliver(signal.number, &signal.info);
             #[cfg(not(feature = "interpose"))]
             let _ = (signal.number, &signal.info);
+        }
+        for _ in 0..self.races {
+            #[cfg(feature = "interpose")]
+            crate::hooks::sanitizer::tell_of_race();
         }
     }
 }

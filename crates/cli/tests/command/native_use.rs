@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{command, deadheat, deadheat_in, directory, stderr};
+use crate::common::{command, deadheat, deadheat_in, directory, stderr, stdout};
 
 const RACY: &str = r#"
 #include <pthread.h>
@@ -452,6 +452,114 @@ fn processes_that_outlive_the_program_are_waited_for_a_little_and_told() {
         let late = deadheat_in(here, &[command, &["./parent", "4000"]].concat());
         assert_eq!(late.status.code(), Some(0), "{}", stderr(&late));
         assert!(stderr(&late).contains(told), "{}", stderr(&late));
+    }
+}
+
+/// Asks for what the headers of sanitizers offer.
+const ASKS: &str = r#"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+uint32_t __sanitizer_unaligned_load32(const void *);
+void __sanitizer_unaligned_store32(void *, uint32_t);
+void __sanitizer_print_stack_trace(void);
+int __sanitizer_get_ownership(const volatile void *);
+size_t __sanitizer_get_allocated_size(const volatile void *);
+static char bytes[8];
+static int known;
+void __tsan_on_report(void *report) { printf("report %d\n", report == 0); }
+const char *__tsan_default_suppressions(void) { return "race:^known$"; }
+static void *worker(void *unused) {
+  __sanitizer_unaligned_store32(bytes + 1, 7);
+  known = 1;
+  return unused;
+}
+int main(int count, char **arguments) {
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  if (count > 1) __sanitizer_unaligned_load32(bytes + 2);
+  known = 2;
+  pthread_join(a, 0);
+  void *block = malloc(24);
+  printf("%d %zu %s\n", __sanitizer_get_ownership(block), __sanitizer_get_allocated_size(block), bytes + 1);
+  __sanitizer_print_stack_trace();
+}
+"#;
+
+#[test]
+fn a_program_may_ask_what_it_asks_of_other_sanitizers() {
+    let Some(here) = directory(&[("asks.c", ASKS)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "-g", "asks.c", "-o", "asks"]));
+    // It has suppressed the one itself.
+    let clean = deadheat_in(here, &["run", "./asks"]);
+    assert_eq!(clean.status.code(), Some(0), "{}", stderr(&clean));
+    assert_eq!(stdout(&clean), "report 1\n1 24 \u{7}\n");
+    assert!(stderr(&clean).contains("asks(+0x"), "{}", stderr(&clean));
+    assert!(
+        stderr(&clean).contains("1 race suppressed"),
+        "{}",
+        stderr(&clean)
+    );
+    let predicted = deadheat_in(here, &["run", "--predict", "./asks"]);
+    assert_eq!(predicted.status.code(), Some(0), "{}", stderr(&predicted));
+    let racy = deadheat_in(here, &["run", "./asks", "reads"]);
+    assert_eq!(racy.status.code(), Some(66), "{}", stderr(&racy));
+    assert_eq!(stdout(&racy), "report 1\nreport 1\n1 24 \u{7}\n");
+    assert!(
+        stderr(&racy).contains("byte 2 of `bytes`"),
+        "{}",
+        stderr(&racy)
+    );
+}
+
+/// Races, and becomes another program in one of several ways.
+const BECOMES: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+int x;
+static void *worker(void *unused) { x = 1; return unused; }
+int main(int count, char **arguments) {
+  char *words[] = {"echo", "an", "echo", "of", "six", "words", "!", 0}, *none[] = {0};
+  const char *path = "/bin/echo";
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  x = 2;
+  pthread_join(a, 0);
+  switch (atoi(arguments[1])) {
+  case 0: execve(path, words, none); break;
+  case 1: execv(path, words); break;
+  case 2: execvp("echo", words); break;
+  case 3: execvpe("echo", words, none); break;
+  case 4: execl(path, "echo", "an", "echo", "of", "six", "words", "!", (char *)0); break;
+  case 5: execlp("echo", "echo", "an", "echo", "of", "six", "words", "!", (char *)0); break;
+  case 6: execle(path, "echo", "an", "echo", "of", "six", "words", "!", (char *)0, none); break;
+  case 7: fexecve(open(path, O_RDONLY), words, none); break;
+  }
+  return 1;
+}
+"#;
+
+#[test]
+fn a_program_that_becomes_another_was_not_killed() {
+    let Some(here) = directory(&[("becomes.c", BECOMES)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "becomes.c", "-o", "becomes"]));
+    for way in 0..8 {
+        let output = deadheat_in(here, &["run", "./becomes", &way.to_string()]);
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "an echo of six words !\n", "{way}");
+        let told = stderr(&output);
+        assert!(told.ends_with("two accesses\n"), "{way}: {told}");
     }
 }
 

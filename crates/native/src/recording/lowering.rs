@@ -68,12 +68,27 @@ struct AtomicState {
     tokens: Tokens,
 }
 
-type Tokens = BTreeMap<Strand, Location>;
+/// A variable that stands for what a strand had done at some time. Those with higher numbers came later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Token {
+    number: u64,
+    variable: Location,
+}
+
+type Tokens = BTreeMap<Strand, Token>;
+
+/// Adds tokens. The newest of a strand stands for those before it.
+fn add(tokens: &mut Tokens, more: impl IntoIterator<Item = (Strand, Token)>) {
+    for (by, token) in more {
+        let newest = tokens.entry(by).or_insert(token);
+        *newest = token.max(*newest);
+    }
+}
 
 #[derive(Default)]
 struct Fences {
     /// The last release fence.
-    released: Option<Location>,
+    released: Option<Token>,
     /// What an acquire fence would reach.
     seen: Tokens,
 }
@@ -305,9 +320,10 @@ impl Lowering {
                 true => await_tokens(strand, carried, ops),
                 false => {
                     let fences = self.fences.entry(strand).or_default();
-                    fences
-                        .seen
-                        .extend(carried.iter().map(|(by, token)| (*by, *token)));
+                    add(
+                        &mut fences.seen,
+                        carried.iter().map(|(by, token)| (*by, *token)),
+                    );
                 }
             }
         }
@@ -340,7 +356,7 @@ impl Lowering {
                 false => self.fences.entry(strand).or_default().released,
             };
             let state = &mut self.objects.entry(address).or_default().atomic;
-            state.tokens.extend(token.map(|token| (strand, token)));
+            add(&mut state.tokens, token.map(|token| (strand, token)));
         }
         Ok(())
     }
@@ -374,7 +390,8 @@ impl Lowering {
     ) -> Result<(), N::Error> {
         for other in living {
             let token = self.token(*other, names, ops)?;
-            ops.push((strand, Op::AtomicLoad(token, AtomicOrdering::Acquire)));
+            let load = Op::AtomicLoad(token.variable, AtomicOrdering::Acquire);
+            ops.push((strand, load));
         }
         Ok(())
     }
@@ -385,18 +402,21 @@ impl Lowering {
         strand: Strand,
         names: &mut N,
         ops: &mut Ops,
-    ) -> Result<Location, N::Error> {
+    ) -> Result<Token, N::Error> {
         self.tokens += 1;
-        let what = format!("release {}", self.tokens);
-        let token = Location(names.number(Table::Locations, 0, &what)?);
-        ops.push((strand, Op::AtomicStore(token, AtomicOrdering::Release)));
-        Ok(token)
+        let number = self.tokens;
+        let what = format!("release {number}");
+        let variable = Location(names.number(Table::Locations, 0, &what)?);
+        let store = Op::AtomicStore(variable, AtomicOrdering::Release);
+        ops.push((strand, store));
+        Ok(Token { number, variable })
     }
 }
 
 fn await_tokens(strand: Strand, tokens: &Tokens, ops: &mut Ops) {
     for (_, token) in tokens.iter().filter(|(by, _)| **by != strand) {
-        ops.push((strand, Op::AtomicLoad(*token, AtomicOrdering::Acquire)));
+        let load = Op::AtomicLoad(token.variable, AtomicOrdering::Acquire);
+        ops.push((strand, load));
     }
 }
 

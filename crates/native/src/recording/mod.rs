@@ -29,6 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::findings::Process;
+use crate::suppressions::Suppressions;
 use crate::survey::Creation;
 use crate::symbols::{Frame, Symbols};
 use contents::Contents;
@@ -52,6 +53,8 @@ pub struct Recorded {
     pub tasks: u64,
     /// The recording was given up before the program's end, for want of room.
     pub full: bool,
+    /// What the program does not want to hear of.
+    pub suppressions: Suppressions,
     /// The calls at each place of the trace, innermost first: as far as they were inlined there.
     pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
     /// Where each thread was created, and by whom, as far as that was seen.
@@ -140,6 +143,7 @@ pub fn write_trace(
         threads: contents.threads.len() as u64,
         tasks: scribe.tasks.task_count,
         full: tape.end().is_some(),
+        suppressions: process.suppressions.clone(),
         creations: scribe.creations(&contents.threads),
         frames: std::mem::take(&mut scribe.places.frames),
     };

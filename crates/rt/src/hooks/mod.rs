@@ -7,6 +7,7 @@ pub mod annotations;
 pub mod atomics;
 pub mod large_atomics;
 pub mod memory;
+pub mod sanitizer;
 
 /// Defines a symbol that goes on in a Rust function, with the caller's address as one more argument. The
 /// number is how many arguments the symbol has without it.
@@ -54,6 +55,11 @@ macro_rules! export_one {
             target = sym $target,
         );
     };
+    // As many as there are, for the function whose address the target gives.
+    ($name:expr, before, $target:path) => { $crate::hooks::export_one!(@ $name, $target,
+        "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "sub rsp, 8",
+        "call {target}", "add rsp, 8",
+        "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi", "jmp rax"); };
     // So many words and `...`: a list of the arguments, as `va_start` makes it, takes the place of the latter.
     ($name:expr, variadic1, $target:path) => { $crate::hooks::export_one!(@variadic $name, $target, "8", "rsi", "rdx"); };
     ($name:expr, variadic2, $target:path) => { $crate::hooks::export_one!(@variadic $name, $target, "16", "rdx", "rcx"); };

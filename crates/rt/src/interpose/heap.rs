@@ -264,7 +264,9 @@ unsafe extern "C" fn pvalloc(size: usize, pc: usize) -> *mut c_void {
     unsafe { aligned(4096, size.next_multiple_of(4096), pc) }
 }
 
-unsafe extern "C" fn malloc_usable_size(block: *mut c_void) -> usize {
+/// # Safety
+/// As of the C library's.
+pub unsafe extern "C" fn malloc_usable_size(block: *mut c_void) -> usize {
     if World::exists()
         && let Some(header) = world().blocks.header(block as usize)
     {

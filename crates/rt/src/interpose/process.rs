@@ -1,6 +1,6 @@
 //! The process: its beginning, its ends, forks, and jumps out of functions.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use super::real::real;
 use crate::hooks::export;
@@ -94,33 +94,20 @@ unsafe extern "C" fn abort() {
     unsafe { real!(abort: fn())() }
 }
 
-type Words = *const *const c_char;
-
-unsafe extern "C" fn execve(path: *const c_char, arguments: Words, environment: Words) -> c_int {
-    end("exec", None);
-    // SAFETY: the program's own call.
-    unsafe { real!(execve: fn(*const c_char, Words, Words) -> c_int)(path, arguments, environment) }
+/// The process becomes another program, or goes on if it can not: notes the end, and gives the function that does it.
+macro_rules! becomes {
+    ($($name:ident),*) => {
+        $(unsafe extern "C" fn $name() -> usize {
+            end("exec", None);
+            // SAFETY: it is called with the program's own arguments.
+            unsafe { real!($name: fn()) as *const () as usize }
+        })*
+    };
 }
 
-unsafe extern "C" fn execv(path: *const c_char, arguments: Words) -> c_int {
-    end("exec", None);
-    // SAFETY: the program's own call.
-    unsafe { real!(execv: fn(*const c_char, Words) -> c_int)(path, arguments) }
-}
-
-unsafe extern "C" fn execvp(path: *const c_char, arguments: Words) -> c_int {
-    end("exec", None);
-    // SAFETY: the program's own call.
-    unsafe { real!(execvp: fn(*const c_char, Words) -> c_int)(path, arguments) }
-}
-
-unsafe extern "C" fn execvpe(path: *const c_char, arguments: Words, environment: Words) -> c_int {
-    end("exec", None);
-    // SAFETY: the program's own call.
-    unsafe {
-        real!(execvpe: fn(*const c_char, Words, Words) -> c_int)(path, arguments, environment)
-    }
-}
+becomes!(
+    execve, execv, execvp, execvpe, execl, execlp, execle, fexecve, execveat
+);
 
 type Handler = extern "C" fn(*mut c_void);
 
@@ -201,10 +188,15 @@ export! {
     "_Exit" plain => exit_now;
     "quick_exit" plain => quick_exit;
     "abort" plain => abort;
-    "execve" plain => execve;
-    "execv" plain => execv;
-    "execvp" plain => execvp;
-    "execvpe" plain => execvpe;
+    "execve" before => execve;
+    "execv" before => execv;
+    "execvp" before => execvp;
+    "execvpe" before => execvpe;
+    "execl" before => execl;
+    "execlp" before => execlp;
+    "execle" before => execle;
+    "fexecve" before => fexecve;
+    "execveat" before => execveat;
     "__cxa_atexit" plain => cxa_atexit;
     "longjmp" plain => longjmp;
     "_longjmp" plain => longjmp_plain;

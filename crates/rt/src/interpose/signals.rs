@@ -1,7 +1,7 @@
 //! Signal handlers of the program, called through one of the runtime's, which lets them wait if they must.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::memory::{reads, writes};
 use super::real::real;
@@ -113,6 +113,37 @@ unsafe extern "C" fn sigaction(number: c_int, new: *const Action, old: *mut Acti
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".pushsection .text.deadheat,\"ax\",@progbits",
+    ".weak __deadheat_is_rust",
+    ".type deadheat_is_rust,@function",
+    "deadheat_is_rust:",
+    "mov rax, qword ptr [rip + __deadheat_is_rust@GOTPCREL]",
+    "ret",
+    ".size deadheat_is_rust, . - deadheat_is_rust",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    /// Whether whoever linked the program has said that it is one of Rust.
+    safe fn deadheat_is_rust() -> usize;
+}
+
+/// Rust's standard library asks, before `main`, whether somebody handles the signals of a stack that overflows. If not, it
+/// does; and each thread then enters itself into a list, under a lock, when it begins and when it ends, which puts a thread
+/// that has ended before all that begin later. Programs do not mean that order, and races would hide behind it: so it is
+/// told that somebody does. Whoever asks later hears the truth.
+fn is_asked_by_rust(number: c_int) -> bool {
+    static ASKED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    let asked = match number {
+        libc::SIGSEGV => &ASKED[0],
+        libc::SIGBUS => &ASKED[1],
+        _ => return false,
+    };
+    deadheat_is_rust() != 0 && !asked.swap(true, Ordering::Relaxed)
+}
+
 /// The program calls it: what it gives is read, what it gets is written, and what is copied here is nobody's business.
 unsafe extern "C" fn sigaction_of_program(
     number: c_int,
@@ -127,6 +158,13 @@ unsafe extern "C" fn sigaction_of_program(
     // SAFETY: the program's own call.
     let result = unsafe { sigaction(number, new, old) };
     drop(entered);
+    if result == 0 && new.is_null() && !old.is_null() && is_asked_by_rust(number) {
+        // SAFETY: it was just written.
+        let action = unsafe { &mut *old };
+        if action.sa_sigaction == libc::SIG_DFL {
+            action.sa_sigaction = libc::SIG_IGN;
+        }
+    }
     if result == 0 && !old.is_null() {
         writes(old as usize, size_of::<Action>(), pc);
     }

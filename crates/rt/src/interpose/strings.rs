@@ -16,9 +16,11 @@ fn length_up_to(text: usize, most: usize) -> usize {
     unsafe { real!(strnlen: fn(usize, usize) -> usize)(text, most) }
 }
 
-/// A string is read, with its end.
+/// A string is read, with its end. Nothing is, if there is none: by that some find out what the kernel can do.
 pub fn reads_text(text: usize, pc: usize) {
-    reads(text, length(text) + 1, pc);
+    if text != 0 {
+        reads(text, length(text) + 1, pc);
+    }
 }
 
 /// No more than so many bytes of a string are read.

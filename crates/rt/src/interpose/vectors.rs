@@ -8,7 +8,7 @@ use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
 
-/// Scattered pieces, of which `most` bytes are touched.
+/// Scattered pieces, of which `most` bytes are touched. What is not there is for the kernel to complain of.
 unsafe fn pieces(
     vector: *const libc::iovec,
     count: c_int,
@@ -16,6 +16,7 @@ unsafe fn pieces(
     touch: impl Fn(usize, usize),
 ) {
     let mut left = most;
+    let count = if vector.is_null() { 0 } else { count };
     for index in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: the program's own vector.
         let piece = unsafe { *vector.add(index) };
@@ -26,6 +27,9 @@ unsafe fn pieces(
 }
 
 unsafe fn reads_message(message: *const libc::msghdr, pc: usize) {
+    if message.is_null() {
+        return;
+    }
     // SAFETY: the program's own message.
     unsafe {
         pieces(
@@ -118,6 +122,7 @@ fn sends_pieces(file: usize, vector: usize, number: usize, pc: usize) {
 
 /// Each of so many messages.
 fn each(messages: usize, number: usize, mut what: impl FnMut(&libc::mmsghdr)) {
+    let number = if messages == 0 { 0 } else { number };
     for index in 0..number {
         // SAFETY: the program's own list.
         what(unsafe { &*(messages as *const libc::mmsghdr).add(index) });
