@@ -517,6 +517,30 @@ fn a_program_may_ask_what_it_asks_of_other_sanitizers() {
     );
 }
 
+#[test]
+fn programs_that_one_cargo_runs_have_each_their_own_report() {
+    let Some(here) = directory(&[("server.c", &SERVER.replace("for (;;) pause();", ""))]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "server.c", "-o", "server"]));
+    std::fs::write(here.join("r.json"), "of another day").unwrap();
+    let since = std::time::SystemTime::now();
+    let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
+    // Times of files are as exact as the kernel's clock ticks.
+    std::thread::sleep(Duration::from_millis(20));
+    for name in ["r.json", "r.2.json", "r.3.json"] {
+        assert!(name == "r.json" || !here.join(name).exists());
+        let mut command = command(&["run", "--json", "r.json", "./server"]);
+        command.env("DEADHEAT_CARGO_SINCE", since.as_nanos().to_string());
+        let output = command.current_dir(here).output().unwrap();
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+        let report = std::fs::read(here.join(name)).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        assert_eq!(report["races"].as_array().unwrap().len(), 1, "{report}");
+    }
+}
+
 /// Races, and becomes another program in one of several ways.
 const BECOMES: &str = r#"
 #define _GNU_SOURCE

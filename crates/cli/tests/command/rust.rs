@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::common::{command, root, stderr};
+use crate::common::{command, root, stderr, stdout};
 
 fn deadheat_cargo(words: &[&str]) -> Command {
     let root = root();
@@ -35,10 +35,13 @@ fn what_is_missing_is_said() {
         "{error}"
     );
     let output = deadheat_cargo(&["--html", "x.html"]).output().unwrap();
-    assert!(stderr(&output).contains("cargo deadheat run"), "{output:?}");
+    assert!(
+        stderr(&output).contains("cargo deadheat test"),
+        "{output:?}"
+    );
 }
 
-/// What cargo is called with, told by a script in its place: its words, and by what it is to run programs.
+/// What cargo is called with, told by a script in its place, a line a word. The user's configuration has flags.
 fn asked_of_cargo(words: &[&str]) -> Output {
     let tools = tempfile::tempdir().unwrap();
     let root = tools.path().to_str().unwrap();
@@ -48,10 +51,12 @@ fn asked_of_cargo(words: &[&str]) -> Output {
     let rustc = format!(
         "test $1 = --print && echo {root} || printf 'release: 1.99.0-nightly\\nhost: a-b\\n'"
     );
-    for (name, text) in [
-        ("cargo", "echo $*; echo $CARGO_TARGET_A_B_RUNNER"),
-        ("rustc", &rustc),
-    ] {
+    let cargo = r#"case "$*" in
+        *"config get"*build.rustflags) echo '["--cfg", "special"]';;
+        *"config get"*) exit 1;;
+        *) printf '%s\n' "$@";;
+        esac"#;
+    for (name, text) in [("cargo", cargo), ("rustc", &rustc)] {
         let path = tools.path().join(name);
         std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -72,20 +77,85 @@ fn options_of_every_command_reach_the_run_and_a_target_is_named_once() {
         "--color",
         "never",
         "--ids",
+        "--json",
+        "/a b.json",
         "run",
         "--target=a-b",
         "--release",
     ];
     let output = asked_of_cargo(&words);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let (asked, runner) = said.trim().split_once('\n').unwrap();
-    assert_eq!(asked, "run -Zbuild-std --target=a-b --release");
-    for option in [" --quiet", " --color=never", " --ids"] {
-        assert!(runner.contains(option), "{runner}");
+    let said = stdout(&output);
+    let asked: Vec<&str> = said.lines().collect();
+    let [config, runner, flags] = [2, 3, 5].map(|at| asked[at]);
+    assert_eq!(asked[..2], ["run", "-Zbuild-std=std,panic_abort"]);
+    assert_eq!(asked[6..], ["--target=a-b", "--release"]);
+    assert_eq!((config, asked[4]), ("--config", "--config"));
+    let words = |text: &str| -> Vec<String> {
+        let list = text.split_once('=').unwrap().1;
+        serde_json::from_str(list).unwrap()
+    };
+    assert!(runner.starts_with("target.a-b.runner="), "{runner}");
+    let runner = words(runner);
+    for option in ["--quiet", "--color=never", "--ids", "/a b.json"] {
+        assert!(runner.iter().any(|word| word == option), "{runner:?}");
     }
+    assert_eq!(
+        (&*runner[1], runner.last().unwrap().as_str()),
+        ("run", "--")
+    );
+    assert!(flags.starts_with("target.a-b.rustflags="), "{flags}");
+    assert_eq!(
+        words(flags)[..3],
+        ["--cfg", "special", "-Zsanitizer=thread"]
+    );
     let output = asked_of_cargo(&["run", "--target", "c-d"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(stderr(&output).contains("`a-b`"), "{output:?}");
+    let said = stdout(&asked_of_cargo(&["nextest", "run", "--lib"]));
+    assert!(said.starts_with("nextest\nrun\n-Zbuild-std"), "{said}");
+}
+
+/// Two short threads race, in a program that panics by aborting, has flags in cargo's configuration, and asks for a file
+/// that is not there, for which the standard library tries what the kernel can do.
+#[test]
+fn short_threads_race_whatever_the_settings_of_cargo() {
+    if std::env::var_os("DEADHEAT_RUST").is_none() {
+        println!("skipped: `make rust` builds the standard library for this");
+        return;
+    }
+    let project = tempfile::tempdir().unwrap();
+    let project = project.path();
+    for (name, text) in [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"short\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[profile.release]\npanic = \"abort\"\n",
+        ),
+        (
+            ".cargo/config.toml",
+            "[build]\nrustflags = [\"--cfg\", \"special\"]\n",
+        ),
+        (
+            "src/main.rs",
+            "static mut N: u64 = 0;\n\
+             fn add() { unsafe { N += 1 } }\n\
+             fn main() {\n\
+             assert!(cfg!(special) && !std::path::Path::new(\"/no/such\").exists());\n\
+             let threads = [std::thread::spawn(add), std::thread::spawn(add)];\n\
+             for thread in threads { thread.join().unwrap() }\n\
+             }\n",
+        ),
+    ] {
+        let path = project.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    for _ in 0..10 {
+        let mut command = deadheat_cargo(&["--json", "r.json", "run", "--release"]);
+        let output = command.current_dir(project).output().unwrap();
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+        assert!(stderr(&output).contains("src/main.rs:2"), "{output:?}");
+        assert!(project.join("r.json").exists());
+    }
 }
 
 #[test]
