@@ -182,7 +182,7 @@ pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
     if let Place::Heap { thread, stack, .. } = &race.place {
         notes.push(format!(
             "the block was allocated by {thread}{}",
-            calls(stack)
+            own_calls(stack)
         ));
     }
     for access in [&race.first, &race.second] {
@@ -207,13 +207,20 @@ pub(crate) fn notes(race: &NativeRace, marks: usize) -> Vec<String> {
             "{}{ended} was created by {}{}",
             creation.thread,
             creation.parent,
-            calls(&creation.stack)
+            own_calls(&creation.stack)
         ));
     }
     if let Some(pid) = race.pid {
         notes.push(format!("in process {pid}"));
     }
     notes
+}
+
+/// The calls from the program's own code outwards, if there is any: how a library creates a thread is its own business.
+fn own_calls(stack: &[Rc<Frame>]) -> String {
+    let is_own = |frame: &Rc<Frame>| frame.line.is_some() && !frame.is_system();
+    let own = stack.iter().position(is_own).unwrap_or(0);
+    calls(&stack[own..])
 }
 
 /// How each access got where it is, unless the excerpt shows all that is known of it.
@@ -301,4 +308,29 @@ fn within_libraries(stack: &[Rc<Frame>]) -> Vec<(&Frame, u64)> {
 /// A name that fits in a line: templates can be pages long.
 fn short(function: &str) -> String {
     crate::style::cut(function, 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_creates_is_told_from_the_programs_own_code_outwards() {
+        let frame = |file: &str, function: &str| {
+            Rc::new(Frame {
+                function: Some(function.to_string()),
+                file: Some(file.to_string()),
+                line: Some(7),
+                column: None,
+                module: "program".to_string(),
+                offset: 0,
+            })
+        };
+        let library = frame("/usr/include/c++/13/thread", "std::thread::thread");
+        let (inner, outer) = (frame("pool.cpp", "start"), frame("main.cpp", "main"));
+        let stack = [library.clone(), inner.clone(), outer.clone()];
+        assert_eq!(own_calls(&stack), calls(&[inner, outer]));
+        let all = std::slice::from_ref(&library);
+        assert_eq!(own_calls(all), calls(all));
+    }
 }
