@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
-use deadheat::native::cargo;
+use clap::{Args, Parser};
+use deadheat::native::{cargo, cargo_words};
 
 use crate::status::Status;
 
@@ -51,6 +51,27 @@ Examples:
 pub fn run_cargo(arguments: &Cargo, mut words: Vec<OsString>) -> Result<Status, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     words.extend(arguments.words.iter().cloned());
+    if let Some((options, _)) = cargo_words(&words) {
+        // Before everything is built.
+        check_options(options)?;
+    }
     let status = cargo(&own, &words).map_err(|error| error.to_string())?;
     Ok(Status::Program(status.code().map_or(1, |code| code as u8)))
+}
+
+/// Whether `deadheat run` takes these options.
+fn check_options(options: &[OsString]) -> Result<(), String> {
+    let words = ["deadheat", "run"].map(OsString::from).into_iter();
+    let words = words.chain(options.iter().cloned());
+    let words = words.chain(["--", "program"].map(OsString::from));
+    let parsed = crate::Arguments::try_parse_from(words);
+    let parsed = parsed.map_err(|error| error.to_string().replacen("error: ", "", 1))?;
+    // What is no option is taken for the program.
+    match parsed.command {
+        crate::Command::Run(run) if run.program() != "program" => Err(format!(
+            "`{}` is no option of `deadheat run`; cargo's own come after its word, as in `cargo deadheat test --lib`",
+            run.program().to_string_lossy()
+        )),
+        _ => Ok(()),
+    }
 }

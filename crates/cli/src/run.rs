@@ -1,5 +1,6 @@
 //! `deadheat run`: a C or C++ program, checked while it runs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -97,6 +98,11 @@ fn predict(
 }
 
 impl Arguments {
+    /// The program that it is to run.
+    pub fn program(&self) -> OsString {
+        self.program.to_run().path
+    }
+
     /// Tells what was found. What cannot be delivered does not change the program's status.
     fn deliver(&self, verdict: &impl Verdict, quiet: bool) {
         let reports = verdict.reports();

@@ -28,7 +28,7 @@ pub use findings::{
 pub use launch::{Launch, LaunchError, Outcome, Program, launch};
 pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
-pub use rust::{CARGO_SINCE, RustError, cargo};
+pub use rust::{CARGO_SINCE, RustError, cargo, cargo_words};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
 pub use symbols::Frame;

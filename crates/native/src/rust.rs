@@ -74,12 +74,17 @@ struct Toolchain {
 /// The words by which cargo runs or builds something.
 const SUBCOMMANDS: [&str; 8] = ["run", "r", "test", "t", "build", "b", "bench", "nextest"];
 
+/// What is for `deadheat run`, and what for cargo, if cargo is told what to do.
+pub fn cargo_words(words: &[OsString]) -> Option<(&[OsString], &[OsString])> {
+    let mut places = words.iter();
+    let place = places.position(|word| SUBCOMMANDS.iter().any(|known| word == known));
+    Some(words.split_at(place?))
+}
+
 /// Calls cargo. `own` is the path of this command; the words are first options of `deadheat run`, which programs and
 /// tests are run by, then cargo's.
 pub fn cargo(own: &Path, words: &[OsString]) -> Result<ExitStatus, RustError> {
-    let mut places = words.iter();
-    let place = places.position(|word| SUBCOMMANDS.iter().any(|known| word == known));
-    let (options, arguments) = words.split_at(place.ok_or(RustError::NoSubcommand)?);
+    let (options, arguments) = cargo_words(words).ok_or(RustError::NoSubcommand)?;
     let toolchain = Toolchain::find()?;
     let own_target = target(arguments);
     if let Some(target) = own_target.as_ref().filter(|own| **own != toolchain.host) {

@@ -41,6 +41,19 @@ fn what_is_missing_is_said() {
     );
 }
 
+#[test]
+fn what_is_no_option_is_said_before_anything_is_built() {
+    for (words, said) in [
+        (&["--jsn", "x", "test"][..], "`--jsn` is no option"),
+        (&["record", "run"], "`record` is no option"),
+        (&["--max-shown", "few", "run"], "invalid value 'few'"),
+    ] {
+        let output = deadheat_cargo(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(stderr(&output).contains(said), "{output:?}");
+    }
+}
+
 /// What cargo is called with, told by a script in its place, a line a word. The user's configuration has flags.
 fn asked_of_cargo(words: &[&str]) -> Output {
     let tools = tempfile::tempdir().unwrap();
