@@ -487,6 +487,7 @@ enum Memory {
         stack: Stack,
     },
     Stack(u32),
+    ThreadLocal(u32),
     Global,
     Mapped,
     Unknown,
@@ -497,11 +498,13 @@ impl Memory {
         if let Some(memory) = Memory::heap(address, address.saturating_sub(NEAR)) {
             return memory;
         }
-        if (thread.stack.0..thread.stack.1).contains(&address) {
-            return Memory::Stack(thread.id);
-        }
-        if let Some(owner) = crate::registry::stack_owner(address) {
-            return Memory::Stack(owner);
+        match crate::registry::owner(address) {
+            Some((owner, true)) => return Memory::ThreadLocal(owner),
+            Some((owner, false)) => return Memory::Stack(owner),
+            None if (thread.stack.0..thread.stack.1).contains(&address) => {
+                return Memory::Stack(thread.id);
+            }
+            None => {}
         }
         match modules::region(address) {
             (modules::Region::Stack, _) => Memory::Stack(0),
@@ -533,7 +536,9 @@ impl Memory {
 
     fn thread(&self) -> Option<u32> {
         match self {
-            Memory::Heap { thread, .. } | Memory::Stack(thread) => Some(*thread),
+            Memory::Heap { thread, .. } | Memory::Stack(thread) | Memory::ThreadLocal(thread) => {
+                Some(*thread)
+            }
             _ => None,
         }
     }
@@ -563,6 +568,10 @@ impl Memory {
             }
             Memory::Stack(thread) => {
                 line.text(b"stack");
+                line.number("thread", u64::from(*thread));
+            }
+            Memory::ThreadLocal(thread) => {
+                line.text(b"tls");
                 line.number("thread", u64::from(*thread));
             }
             Memory::Global => line.text(b"global"),

@@ -142,14 +142,17 @@ pub fn refresh_all() {
     }
 }
 
-/// Whose native stack an address lies on. The caller may be in the runtime: a registry that is locked has no answer.
-pub fn stack_owner(address: usize) -> Option<u32> {
+/// Whose thread-local variables or native stack an address lies in, and whether it is the former. The caller may be in the
+/// runtime: a registry that is locked has no answer.
+pub fn owner(address: usize) -> Option<(u32, bool)> {
     let _guard = REGISTRY.lock.try_lock()?;
     let mut at = REGISTRY.first.get();
     // SAFETY: the registry is locked.
     while let Some(thread) = unsafe { at.as_ref() } {
-        if (thread.stack.0..thread.stack.1).contains(&address) {
-            return Some(thread.id);
+        // A thread that was created has its variables at the end of its stack.
+        let has = |(from, to): (usize, usize)| (from..to).contains(&address);
+        if has(thread.variables) || has(thread.stack) {
+            return Some((thread.id, has(thread.variables)));
         }
         at = thread.next;
     }

@@ -127,6 +127,8 @@ pub struct Thread {
     /// Its native stack, if known.
     pub stack: (usize, usize),
     /// Where its thread-local variables are, if known.
+    pub variables: (usize, usize),
+    /// The same in a program of OpenMP, whose threads' variables are no business of tasks.
     pub thread_local: (usize, usize),
     /// In a program of OpenMP: what it runs, the step it is in, and what it keeps to ask about others.
     pub strand: *mut Strand,
@@ -174,6 +176,7 @@ impl Thread {
             (&raw mut (*thread).ignore).write([0; 3]);
             (&raw mut (*thread).local).write(AtomicPtr::default());
             (&raw mut (*thread).stack).write((0, 0));
+            (&raw mut (*thread).variables).write((0, 0));
             (&raw mut (*thread).thread_local).write((0, 0));
             (&raw mut (*thread).strand).write(std::ptr::null_mut());
             (&raw mut (*thread).step).write(Step::NONE);

@@ -11,7 +11,9 @@ use crate::world::{World, world};
 
 /// Runs before the program's own constructors.
 extern "C" fn begin() {
-    drop(enter());
+    if let Some(entered) = enter() {
+        entered.thread().variables = super::thread_local::range();
+    }
     if World::exists() {
         // SAFETY: handlers of the runtime's own. Registered first, so that they run inside the program's.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };

@@ -211,6 +211,7 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
 fn find_stack() {
     find_own_stack();
     let Some(entered) = enter() else { return };
+    entered.thread().variables = super::thread_local::range();
     let (from, to) = entered.thread().stack;
     if from != 0 && recording::on() {
         let thread = entered.thread();
