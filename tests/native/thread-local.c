@@ -1,6 +1,6 @@
 // A thread's own variable, whose address another thread was given: main's, and that of a thread that main created.
-// expect: race on thread-local variable of main, lines 11 and 27
-// expect: race on thread-local variable of T2, lines 18 and 31
+// expect: race on *, lines 11 and 27
+// expect: race on *, lines 18 and 31
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -518,6 +518,22 @@ fn a_program_may_ask_what_it_asks_of_other_sanitizers() {
 }
 
 #[test]
+fn thread_local_variables_are_named_with_their_thread() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/native/thread-local.c");
+    let text = std::fs::read_to_string(source).unwrap();
+    let Some(here) = directory(&[("own.c", &text)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "-O1", "own.c", "-o", "own"]));
+    let output = deadheat_in(here, &["run", "./own"]);
+    for owner in ["main", "T2"] {
+        let told = format!("the thread-local variable of {owner}");
+        assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn programs_that_one_cargo_runs_have_each_their_own_report() {
     let Some(here) = directory(&[("server.c", &SERVER.replace("for (;;) pause();", ""))]) else {
         return;
