@@ -40,12 +40,13 @@ fn told<O: PartialOrder>(survey: &Survey, suspects: &FixedBitSet) -> FixedBitSet
 }
 
 /// Deals out the locations of a set, as evenly as their numbers say.
-fn dealt(locations: &FixedBitSet) -> [FixedBitSet; HALVES] {
-    std::array::from_fn(|half| {
+fn dealt(locations: &FixedBitSet) -> Vec<FixedBitSet> {
+    let halves = (0..HALVES).map(|half| {
         let mut dealt = FixedBitSet::with_capacity(locations.len());
         dealt.extend(locations.ones().skip(half).step_by(HALVES));
         dealt
-    })
+    });
+    halves.collect()
 }
 
 /// Finds the pairs that race under an order `O`; `most` of each pair of places, if not all. The locations that can race are
@@ -58,24 +59,29 @@ pub(crate) fn by_order<Contained: PartialOrder, O: PartialOrder, F: Finder>(
     most: usize,
 ) -> Result<Findings, EngineError> {
     let names = survey.names;
-    let exposed = survey.exposed.exposed.clone();
-    let mut suspects = vec![exposed];
+    let mut suspects = vec![survey.exposed.exposed.clone()];
     if has_much_to_compare(survey) {
-        suspects = dealt(&suspects[0]).into();
-        let told = suspects.iter().map(|half| told::<Contained>(survey, half));
+        // By an order that is told everything, each half would find all that the other finds.
+        if !Contained::BY_ACCESSES {
+            suspects = dealt(&suspects[0]);
+        }
+        let told = suspects.iter().map(|some| told::<Contained>(survey, some));
         let told: Vec<FixedBitSet> = told.collect();
-        let judges = suspects.iter().map(|half| {
-            let nearly_all = half.count_ones(..) / 4 * NEARLY_ALL + 1;
+        let judges = suspects.iter().map(|some| {
+            let nearly_all = some.count_ones(..) / 4 * NEARLY_ALL + 1;
             Judge::<Contained, _>::until(names, finder(names), nearly_all)
         });
         let mut judges: Vec<_> = judges.collect();
         let mut engines: Vec<_> = told.iter().zip(&mut judges).collect();
         survey.feed_each(lowering, &mut engines)?;
-        for (half, judge) in suspects.iter_mut().zip(judges) {
+        let mut all = FixedBitSet::with_capacity(names.locations.len());
+        for (mut some, judge) in suspects.into_iter().zip(judges) {
             if !judge.has_enough() {
-                half.intersect_with(&judge.history.suspects());
+                some.intersect_with(&judge.history.suspects());
             }
+            all.union_with(&some);
         }
+        suspects = dealt(&all);
     }
     if suspects.iter().all(FixedBitSet::is_clear) {
         return Ok(Findings::listed(Vec::new(), true, survey.count));
