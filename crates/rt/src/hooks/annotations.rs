@@ -139,8 +139,8 @@ pub fn benign(address: usize, size: usize) {
 }
 
 extern "C" fn thread_name(_file: *const c_char, _line: i32, _name: *const c_char) {}
-extern "C" fn nothing() {}
-extern "C" fn zero() -> usize {
+pub extern "C" fn nothing() {}
+pub extern "C" fn zero() -> usize {
     0
 }
 

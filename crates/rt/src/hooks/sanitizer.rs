@@ -7,6 +7,7 @@ use crate::access::access;
 use crate::interpose::heap::malloc_usable_size;
 use crate::world::{World, world};
 
+use super::annotations::{nothing, zero};
 use super::export;
 
 /// Loads and stores at any address, checked.
@@ -54,10 +55,6 @@ pub fn suppressions() -> &'static [u8] {
     }
 }
 
-extern "C" fn nothing() {}
-extern "C" fn zero() -> usize {
-    0
-}
 extern "C" fn itself(size: usize) -> usize {
     size
 }
