@@ -22,10 +22,12 @@
 //! assert!(refusal.to_string().contains("event 1"));
 //! ```
 
+mod circumstances;
 mod cut;
 mod explanation;
 pub mod general;
 mod recording;
+mod remedy;
 mod replay;
 mod report;
 mod sections;
@@ -33,11 +35,13 @@ mod state;
 mod verified;
 mod witness;
 
+pub use circumstances::add_circumstances;
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
     Status, edges, explain, neighbourhood,
 };
 pub use recording::{NotATrace, Recording, writes};
+pub use remedy::remedy;
 pub use replay::Replay;
 pub use report::{
     CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,

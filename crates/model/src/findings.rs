@@ -7,16 +7,16 @@ use crate::{Location, Race, StopReason, Witness};
 /// A race and, where the engine gives one, the reordering that shows it. It is the engine's word until
 /// a checker has accepted it.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct FoundRace {
     /// The race.
     pub race: Race,
     /// The reordering.
     pub witness: Option<Witness>,
 }
 
-impl From<Race> for Finding {
-    fn from(race: Race) -> Finding {
-        Finding {
+impl From<Race> for FoundRace {
+    fn from(race: Race) -> FoundRace {
+        FoundRace {
             race,
             witness: None,
         }
@@ -28,7 +28,7 @@ impl From<Race> for Finding {
 pub struct Findings {
     /// The races, in the order of their second accesses. A location that races has at least one,
     /// unless races are listed one for each pair of places and another location stands for it.
-    pub races: Vec<Finding>,
+    pub races: Vec<FoundRace>,
     /// Pairs of which it is not known whether they race.
     pub undecided: Vec<Race>,
     /// The locations that race, sorted.
@@ -60,7 +60,7 @@ impl Findings {
             same.sort_by_key(Race::key);
         }
         races.sort_by_key(Race::key);
-        let races: Vec<Finding> = races.into_iter().map(Finding::from).collect();
+        let races: Vec<FoundRace> = races.into_iter().map(FoundRace::from).collect();
         Findings {
             racy: racy(&races),
             races,
@@ -100,7 +100,7 @@ impl Findings {
 }
 
 /// The locations of some races, sorted.
-pub fn racy(races: &[Finding]) -> Vec<Location> {
+pub fn racy(races: &[FoundRace]) -> Vec<Location> {
     let mut racy: Vec<Location> = races.iter().map(|found| found.race.location).collect();
     racy.sort_unstable();
     racy.dedup();

@@ -3,7 +3,8 @@
 //! Every part of deadheat speaks this vocabulary. A source of events (a `.tp` program, a recorded
 //! trace, a running program) produces an [`Execution`]: a sequence of [`Event`]s, each one strand
 //! doing one [`Op`] at one [`Site`], beside the [`Names`] of what the numbers in the events stand for.
-//! An engine reads the events and gives its [`Findings`]: [`Race`]s, some with a [`Witness`].
+//! An engine reads the events and gives its [`Findings`]: [`Race`]s, some with a [`Witness`]. What a user sees of each is a
+//! [`Finding`].
 //! [`words`] is the one table of words for operations.
 //!
 //! The crate has no I/O and no algorithms.
@@ -20,6 +21,7 @@
 mod construct;
 mod event;
 mod execution;
+pub mod finding;
 mod findings;
 mod names;
 mod race;
@@ -33,7 +35,8 @@ pub use event::{
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,
 };
 pub use execution::Execution;
-pub use findings::{Finding, Findings, racy};
+pub use finding::Finding;
+pub use findings::{Findings, FoundRace, racy};
 pub use names::{Names, Parent, SourcePosition, path_name};
 pub use race::{Race, RaceKind, RacingAccess};
 pub use stop_token::{GRACE, StopPoll, StopReason, StopToken};

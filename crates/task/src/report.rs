@@ -3,7 +3,7 @@
 use std::fmt;
 
 use deadheat_model::{
-    Execution, Finding, Findings, Location, Names, Parent, Race, RacingAccess, Site, Strand,
+    Execution, Findings, FoundRace, Location, Names, Parent, Race, RacingAccess, Site, Strand,
     path_name,
 };
 use deadheat_order::Step;
@@ -266,7 +266,7 @@ impl Monitor {
                 first: first_report,
                 second: second_report,
             });
-            findings.push(Finding::from(race));
+            findings.push(FoundRace::from(race));
         }
         let clean = reports.is_empty() && self.check != Check::Off;
         let deterministic = clean && ending != Ending::Cut;

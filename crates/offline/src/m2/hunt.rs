@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{
-    EventNumber, Finding, Findings, Race, RacingAccess, StopReason, StopToken, Strand, Witness,
+    EventNumber, Findings, FoundRace, Race, RacingAccess, StopReason, StopToken, Strand, Witness,
 };
 use rayon::prelude::*;
 
@@ -179,7 +179,7 @@ impl<'a> Hunt<'a> {
         let open = units.iter().flat_map(|(_, known)| &known.open);
         let untried: u64 = units.iter().map(|(_, known)| known.untried).sum();
         if self.options.all_pairs() {
-            let races = races.map(|(pair, found)| Finding {
+            let races = races.map(|(pair, found)| FoundRace {
                 race: self.race(pair, 1),
                 witness: Some(witness(pair.0, found)),
             });
@@ -196,7 +196,7 @@ impl<'a> Hunt<'a> {
             .min_by_key(|(race, ..)| race.key());
         if let Some((mut race, pair, found)) = first {
             race.count = units.iter().map(|(_, known)| known.count).sum();
-            prediction.races.push(Finding {
+            prediction.races.push(FoundRace {
                 race,
                 witness: Some(witness(pair.0, found)),
             });

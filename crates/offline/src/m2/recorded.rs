@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 
 use deadheat_model::{
-    EventNumber, Finding, Findings, Location, Lock, Names, Race, Strand, Witness,
+    EventNumber, Findings, FoundRace, Location, Lock, Names, Race, Strand, Witness,
 };
 use rustc_hash::FxHashSet;
 
@@ -82,7 +82,7 @@ pub fn add_recorded(
 }
 
 /// Races under SHB, with their witnesses. And those for whose witnesses there was no room or no time.
-fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>), EngineError> {
+fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<FoundRace>, Vec<Race>), EngineError> {
     let ends = races
         .iter()
         .flat_map(|race| [race.first.event, race.second.event]);
@@ -103,7 +103,7 @@ fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<Finding>, Vec<Race>
         let witness = has_room.then(|| pasts.witness(&race)).flatten();
         kept += witness.as_ref().map_or(0, |witness| witness.upto.len());
         match witness {
-            Some(_) => shown.push(Finding { race, witness }),
+            Some(_) => shown.push(FoundRace { race, witness }),
             None => left.push(race),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_model::{Execution, Finding, Findings, Race, racy};
+use deadheat_model::{Execution, Findings, FoundRace, Race, racy};
 use rayon::prelude::*;
 
 use super::vindicate::Vindicator;
@@ -43,7 +43,7 @@ pub(super) fn vindicated(
             return None;
         }
         let witness = vindicator.witness(race.first.event, race.second.event)?;
-        Some(Finding {
+        Some(FoundRace {
             race: Race { count: 1, ..*race },
             witness: Some(witness),
         })
@@ -57,7 +57,7 @@ pub(super) fn vindicated(
     same.sort_by_key(|races| races.iter().map(distance).min());
     let done = AtomicU64::new(0);
     let judge = |races: &&[Race]| {
-        let mut shown: Vec<Finding> = Vec::new();
+        let mut shown: Vec<FoundRace> = Vec::new();
         let mut open: Vec<Race> = Vec::new();
         for race in races.iter() {
             match vindicate(race) {

@@ -1,0 +1,204 @@
+//! What would keep the two accesses of a race apart.
+//!
+//! It is advice, and only what the finding itself shows: which locks each side held, whether one created the other,
+//! whether one is atomic already, which tasks of OpenMP they belong to. The two never hold one lock in a way that keeps
+//! them apart, or there would be no race.
+
+use deadheat_model::Finding;
+use deadheat_model::finding::{HeldLock, Remedy, Side, Task, TaskKind, Variable, stable_name};
+
+/// What would have ordered the two accesses of a finding, or kept them apart.
+pub fn remedy(finding: &Finding) -> Option<Remedy> {
+    let (first, second) = finding.pair()?;
+    if let (Some(a), Some(b)) = (first.tasks.first(), second.tasks.first()) {
+        return of_openmp(&finding.variable, first, second, a, b);
+    }
+    if first.act.frees() || second.act.frees() {
+        let other = if first.act.frees() { second } else { first };
+        let user = other.thread.clone();
+        return Some(Remedy::FreeLater { user });
+    }
+    let special = lifetime(&finding.variable, first, second)
+        .or_else(|| held_for_reading(first, second))
+        .or_else(|| held_for_reading(second, first));
+    if special.is_some() {
+        return special;
+    }
+    let one_holds = |lock: &HeldLock, holder: &Side, other: &Side| Remedy::OneHolds {
+        lock: lock.name.clone(),
+        holder: holder.thread.clone(),
+        other: other.thread.clone(),
+    };
+    Some(match (&first.locks[..], &second.locks[..]) {
+        ([], []) => without_locks(finding, first, second),
+        ([], [lock, ..]) => one_holds(lock, second, first),
+        ([lock, ..], []) => one_holds(lock, first, second),
+        _ => Remedy::DifferentLocks,
+    })
+}
+
+/// A lock is part of itself, and a descriptor is no memory: each has to live while it is used.
+fn lifetime(variable: &Variable, first: &Side, second: &Side) -> Option<Remedy> {
+    let is_file = variable.is_file_descriptor();
+    let uses = |side: &&Side| {
+        let lock = |held: &HeldLock| held.name == *variable.name;
+        !side.act.writes() && (is_file || side.locks.iter().any(lock))
+    };
+    let user = [first, second].into_iter().find(uses)?.thread.clone();
+    Some(match is_file {
+        true => Remedy::CloseLater { user },
+        false => Remedy::LockLives { user },
+    })
+}
+
+/// A lock that both hold, the writer only as a reader.
+fn held_for_reading(writer: &Side, other: &Side) -> Option<Remedy> {
+    let in_both = |lock: &&HeldLock| other.locks.iter().any(|held| held.name == lock.name);
+    let mut shared = writer.locks.iter().filter(|lock| !lock.exclusive);
+    let lock = shared.find(in_both).filter(|_| writer.act.writes())?;
+    Some(Remedy::HeldForReading {
+        writer: writer.thread.clone(),
+        lock: lock.name.clone(),
+    })
+}
+
+fn without_locks(finding: &Finding, first: &Side, second: &Side) -> Remedy {
+    if first.act.is_atomic() != second.act.is_atomic() {
+        return Remedy::BothAtomic;
+    }
+    let created = finding.creations.iter().find(|creation| {
+        let of = |child: &Side, parent: &Side| {
+            creation.thread == child.thread && creation.parent == parent.thread
+        };
+        of(first, second) || of(second, first)
+    });
+    match created {
+        Some(made) => Remedy::Join {
+            parent: made.parent.clone(),
+            child: made.thread.clone(),
+        },
+        None => Remedy::SameLock,
+    }
+}
+
+fn of_openmp(
+    variable: &Variable,
+    first: &Side,
+    second: &Side,
+    a: &Task,
+    b: &Task,
+) -> Option<Remedy> {
+    use TaskKind::{Explicit, Implicit, Iterations, Thread};
+    let creator = |side: &Side| side.tasks.get(1).map(|task| task.id);
+    let construct = |task: &Task| task.place();
+    Some(match (a.kind, b.kind) {
+        (Explicit, Explicit) if a.id == b.id => return None,
+        (Explicit, Explicit) if creator(first) != creator(second) => {
+            Remedy::TasksOfDifferentCreators
+        }
+        (Explicit, Explicit) if a.depends.is_empty() && b.depends.is_empty() => {
+            Remedy::TasksOfOneCreator
+        }
+        (Explicit, Explicit) => Remedy::DependOn {
+            variable: (!variable.is_described()).then(|| stable_name(&variable.name)),
+        },
+        (Explicit, _) | (_, Explicit) => Remedy::WaitForTask,
+        (Thread, _) | (_, Thread) => Remedy::JoinThread,
+        (Iterations, Iterations) if construct(a) == construct(b) => Remedy::Iterations,
+        (Implicit, Implicit) => Remedy::Team,
+        _ => Remedy::Barrier,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use deadheat_model::AccessKind;
+    use deadheat_model::finding::{AccessCause, Act, Creation, Place, Rule};
+
+    use super::*;
+
+    /// Two writes: by T1 and T2, of which T1 holds these locks and T2 those; names that end in `?` for reading.
+    fn advice(one: &[&str], other: &[&str], change: impl FnOnce(&mut Finding)) -> Remedy {
+        let side = |thread: &str, locks: &[&str]| {
+            let act = Act::plain(AccessKind::Write);
+            let mut side = Side::new(act, thread.into(), Arc::new(Place::unknown()));
+            let lock = |name: &&str| HeldLock {
+                name: name.trim_end_matches('?').to_string(),
+                exclusive: !name.ends_with('?'),
+            };
+            side.locks = locks.iter().map(lock).collect();
+            side
+        };
+        let sides = vec![side("T1", one), side("T2", other)];
+        let mut finding = Finding::new(Rule::Race, "hb", Variable::named("x"), sides);
+        change(&mut finding);
+        remedy(&finding).unwrap()
+    }
+
+    fn one_holds(lock: &str, holder: &str, other: &str) -> Remedy {
+        Remedy::OneHolds {
+            lock: lock.to_string(),
+            holder: holder.into(),
+            other: other.into(),
+        }
+    }
+
+    #[test]
+    fn advice_follows_what_was_held() {
+        let none = |_: &mut Finding| {};
+        assert_eq!(advice(&[], &[], none), Remedy::SameLock);
+        assert_eq!(advice(&[], &["l"], none), one_holds("l", "T2", "T1"));
+        assert_eq!(advice(&["l"], &[], none), one_holds("l", "T1", "T2"));
+        assert_eq!(advice(&["l"], &["m"], none), Remedy::DifferentLocks);
+        let reads = |finding: &mut Finding| finding.sides[0].act = Act::plain(AccessKind::Read);
+        let itself = advice(&["l"], &[], |finding| {
+            finding.variable = Variable::named("l");
+            reads(finding);
+        });
+        assert_eq!(itself, Remedy::LockLives { user: "T1".into() });
+        let file = advice(&[], &[], |finding| {
+            finding.variable = Variable::named(Variable::file_descriptor(3));
+            reads(finding);
+        });
+        assert_eq!(file, Remedy::CloseLater { user: "T1".into() });
+        let reading = Remedy::HeldForReading {
+            writer: "T2".into(),
+            lock: "l".to_string(),
+        };
+        assert_eq!(advice(&["l?"], &["l?"], reads), reading);
+    }
+
+    #[test]
+    fn advice_follows_what_the_threads_are() {
+        let child = |finding: &mut Finding| {
+            let creation = Creation {
+                thread: "T2".into(),
+                parent: "T1".into(),
+                place: Arc::new(Place::unknown()),
+                stack: Arc::default(),
+                finished: false,
+            };
+            finding.creations = vec![creation].into();
+        };
+        let join = Remedy::Join {
+            parent: "T1".into(),
+            child: "T2".into(),
+        };
+        assert_eq!(advice(&[], &[], child), join);
+        let act = |cause, atomic| Act::Access {
+            kind: AccessKind::Write,
+            cause,
+            atomic,
+            size: 8,
+        };
+        let atomic = |finding: &mut Finding| {
+            finding.sides[0].act = act(AccessCause::Instruction, true);
+        };
+        assert_eq!(advice(&[], &[], atomic), Remedy::BothAtomic);
+        let free = |finding: &mut Finding| finding.sides[1].act = act(AccessCause::Free, false);
+        let later = Remedy::FreeLater { user: "T1".into() };
+        assert_eq!(advice(&["l"], &[], free), later);
+    }
+}

@@ -1,0 +1,211 @@
+//! What accesses touch, as the source calls it.
+//!
+//! Names are spelt here, and only here, so that a running program and a trace of it call the same memory the same:
+//! `thumbnails.misses`, `table[3].count`, `heap block of 16 bytes+4`. A trace gives each location a name of its own; a
+//! second one of the same spelling ends in `#2`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Frame;
+
+/// What accesses touch.
+#[derive(Clone, Debug, Default)]
+pub struct Variable {
+    /// As the source calls it, or a description of the memory.
+    pub name: Arc<str>,
+    /// Where it lies, where that is known.
+    pub storage: Storage,
+}
+
+/// Where a variable lies.
+#[derive(Clone, Debug, Default)]
+pub enum Storage {
+    /// Its name is all that is known.
+    #[default]
+    Named,
+    /// A local variable of a function, on a thread's stack.
+    Local {
+        /// The function.
+        function: Arc<str>,
+    },
+    /// A block of the heap.
+    Heap(Arc<Allocation>),
+    /// The name only describes the memory: `stack of T1`, `memory at 0x7f00`.
+    Described,
+}
+
+/// A block of the heap.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// How many bytes.
+    pub size: u64,
+    /// Which byte of it was accessed.
+    pub offset: u64,
+    /// Who allocated it.
+    pub thread: Arc<str>,
+    /// The calls that allocated it, innermost first.
+    pub stack: Arc<[Arc<Frame>]>,
+}
+
+/// Words that descriptions of memory begin with, and no variable does.
+const DESCRIPTIONS: [&str; 7] = [
+    "heap block",
+    "stack of ",
+    "thread-local variable of ",
+    "memory at ",
+    "mapped memory",
+    "data of task",
+    "file descriptor ",
+];
+
+impl Variable {
+    /// A variable of this name.
+    pub fn named(name: impl Into<Arc<str>>) -> Variable {
+        let name = name.into();
+        let storage = match is_description(&name) {
+            true => Storage::Described,
+            false => Storage::Named,
+        };
+        Variable { name, storage }
+    }
+
+    /// The block of the heap that it is part of, if it is.
+    pub fn allocation(&self) -> Option<&Allocation> {
+        match &self.storage {
+            Storage::Heap(allocation) => Some(allocation),
+            _ => None,
+        }
+    }
+
+    /// Whether its name describes memory that has none.
+    pub fn is_described(&self) -> bool {
+        is_description(&self.name)
+    }
+
+    /// A name for a byte of a block of the heap whose type is not known.
+    pub fn heap_block(size: u64, offset: u64) -> String {
+        let bytes = if size == 1 { "byte" } else { "bytes" };
+        match offset {
+            0 => format!("heap block of {size} {bytes}"),
+            _ => format!("heap block of {size} {bytes}+{offset}"),
+        }
+    }
+
+    /// A name for what lies on a thread's stack.
+    pub fn stack_of(thread: &str) -> String {
+        format!("stack of {thread}")
+    }
+
+    /// A name for a thread-local variable that has none.
+    pub fn thread_local_of(thread: &str) -> String {
+        format!("thread-local variable of {thread}")
+    }
+
+    /// A name for memory of which only the address is known.
+    pub fn memory_at(address: u64) -> String {
+        format!("memory at {address:#x}")
+    }
+
+    /// A name for a file descriptor.
+    pub fn file_descriptor(number: u64) -> String {
+        format!("file descriptor {number}")
+    }
+
+    /// Whether it is a file descriptor.
+    pub fn is_file_descriptor(&self) -> bool {
+        self.name.starts_with("file descriptor ")
+    }
+}
+
+fn is_description(name: &str) -> bool {
+    DESCRIPTIONS.iter().any(|words| name.starts_with(words))
+}
+
+impl fmt::Display for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// What of a name stays the same from run to run: `table[].count` of `table[3].count#2`, `table` of `table+12` and
+/// `table[3]`, `heap` of a block of the heap.
+pub fn stable_name(name: &str) -> String {
+    if is_description(name) {
+        return name.split(' ').next().unwrap_or_default().to_string();
+    }
+    let numbered = |name: &str, sign: char| match name.rsplit_once(sign) {
+        Some((start, number))
+            if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            start.to_string()
+        }
+        _ => name.to_string(),
+    };
+    let name = numbered(&numbered(name, '#'), '+');
+    let mut stable = String::with_capacity(name.len());
+    let mut depth = 0_usize;
+    for c in name.chars() {
+        depth = depth.saturating_sub((c == ']') as usize);
+        if depth == 0 {
+            stable.push(c);
+        }
+        depth += (c == '[') as usize;
+    }
+    // A bracket that nobody closes is no index.
+    if depth > 0 {
+        return name;
+    }
+    while let Some(shorter) = stable.strip_suffix("[]") {
+        stable.truncate(shorter.len());
+    }
+    stable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_bytes_and_numbers_are_not_part_of_a_stable_name() {
+        for (name, stable) in [
+            ("x", "x"),
+            ("x[7]", "x"),
+            ("A[1][0][0]", "A"),
+            ("x+12", "x"),
+            ("x#2", "x"),
+            ("slots[3].count", "slots[].count"),
+            ("slots[3].count#12", "slots[].count"),
+            ("a[b[1]].c", "a[].c"),
+            ("map[", "map["),
+            ("Cache<int, 4>::hits", "Cache<int, 4>::hits"),
+            ("operator new[]", "operator new"),
+            ("a b", "a b"),
+            ("c++", "c++"),
+            ("heap block of 24 bytes+4", "heap"),
+            ("stack of T1 (worker)", "stack"),
+            ("memory at 0x7f", "memory"),
+            ("alloc@3#1", "alloc@3"),
+        ] {
+            assert_eq!(stable_name(name), stable, "{name}");
+        }
+    }
+
+    #[test]
+    fn descriptions_are_told_from_names() {
+        for described in [
+            Variable::heap_block(8, 4),
+            Variable::stack_of("T1"),
+            Variable::thread_local_of("main"),
+            Variable::memory_at(9),
+            Variable::file_descriptor(3),
+        ] {
+            assert!(
+                Variable::named(described.clone()).is_described(),
+                "{described}"
+            );
+        }
+        assert!(!Variable::named("heap").is_described());
+        assert!(!Variable::named("stack").is_described());
+    }
+}
