@@ -179,7 +179,7 @@ impl Frame {
     }
 
     /// The innermost call in the program's own code, if any is known to be; else the innermost.
-    pub fn of_program<'s, F: AsRef<Frame>>(stack: &'s [F]) -> Option<&'s Frame> {
+    pub fn of_program<F: AsRef<Frame>>(stack: &[F]) -> Option<&Frame> {
         let own = stack.iter().find(|frame| frame.as_ref().is_own());
         own.or(stack.first()).map(AsRef::as_ref)
     }
