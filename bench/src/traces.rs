@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat_explain::{Judgement, Witnesses};
+use deadheat_explain::Judgement;
 use deadheat_model::StopToken;
 use deadheat_offline::threads::{fasttrack, hb, shb, wcp};
 use deadheat_offline::{ENGINES, Engine, Options, Recording, Worth, m2};
 use deadheat_trace::{Source, TraceError};
+use deadheat_witness::Witnesses;
 
 use crate::generate::{Shape, generate};
 use crate::presets::Preset;

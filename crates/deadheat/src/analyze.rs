@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use deadheat_explain::{Judgement, NotATrace, Witnesses};
+use deadheat_explain::Judgement;
 use deadheat_model::{EventNumber, Execution, StopReason, StopToken};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{ENGINES, Engine, EngineError, Listing, Options, Recording, Survey};
 use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Comparison, Filter, Sources, Spelling};
 use deadheat_trace::{Format, Source, TraceError};
+use deadheat_witness::{NotATrace, Witnesses};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 

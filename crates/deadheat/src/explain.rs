@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deadheat_explain::general::{GeneralRaces, general_races};
-use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits, NotATrace, Witnesses};
+use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits};
 use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
 use deadheat_offline::threads::ImpossibleEvent;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
 use deadheat_trace::{Source, TraceError};
+use deadheat_witness::{NotATrace, Witnesses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 

@@ -1,9 +1,9 @@
 //! `deadheat verify`: are the witnesses in a report true?
 
-use deadheat_explain::{NotATrace, ReportError, verify_report};
 use deadheat_model::{EventNumber, StopReason, StopToken};
 use deadheat_report::VerifyReport;
 use deadheat_trace::{Source, TraceError};
+use deadheat_witness::{NotATrace, ReportError, verify_report};
 use thiserror::Error;
 
 use crate::Watch;
@@ -11,7 +11,7 @@ use crate::files::TraceFailure;
 use crate::reading::read;
 
 /// The most bytes of a report that are read.
-pub const MAX_REPORT_BYTES: usize = deadheat_explain::MAX_REPORT_BYTES;
+pub const MAX_REPORT_BYTES: usize = deadheat_witness::MAX_REPORT_BYTES;
 
 /// Why a report could not be checked.
 #[derive(Debug, Error)]

@@ -1,51 +1,39 @@
 //! Why a race is believed, and which to fix first.
 //!
-//! [`explain()`] tells which apparent races of an execution are feasible, which may be artifacts of others,
-//! and which are first ([`Explanation`]); [`general`] what only chance has ordered; [`edges`] which
-//! synchronisation came before which.
+//! [`explain()`] takes an execution and gives an [`Explanation`]: which of its apparent races are feasible, which may be
+//! artifacts of others, and which are first. [`general`] finds what only chance has ordered; [`edges`] lists which
+//! synchronisation came before which, and [`neighbourhood()`] draws the part of it around a race.
 //!
-//! A predicted race did not happen in the recorded run; what makes it true is a *witness*: an order
-//! of some of the trace's events that the program could have taken and that ends with the two
-//! accesses side by side. [`Witnesses`] checks such an order against the trace, and shares no code
-//! with the engines that find them; [`verify_report`] does so for all that a report says. What can
-//! come next in a reordering of a [`Recording`] is what a [`State`] says.
+//! What an engine claims is checked here before a report sees it. [`Judgement`] takes an engine's findings and keeps
+//! those races whose witnesses the independent checker of `deadheat-witness` accepts. [`Replay`] takes an exploration of
+//! a program, follows each race's schedule and gives a [`VerifiedSchedule`] for those that show their race.
+//! [`add_circumstances`] and [`remedy()`] complete a finding.
 //!
 //! ```
-//! use deadheat_explain::Witnesses;
-//! use deadheat_model::{Event, Location, Op, Site, Strand, Execution};
+//! use deadheat_explain::{Limits, Status, explain};
+//! use deadheat_model::{Event, Execution, Location, Names, Op, Site, Strand};
 //!
 //! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
-//! let trace = Execution { events: vec![write(0), write(1)], ..Execution::default() };
-//! let witnesses = Witnesses::new(&trace).unwrap();
-//! assert!(witnesses.verify(1, 2, &[2, 1]).is_ok());
-//! let refusal = witnesses.verify(1, 2, &[1, 1]).unwrap_err();
-//! assert!(refusal.to_string().contains("event 1"));
+//! let names = Names { strands: vec!["T1".into(), "T2".into()], ..Names::default() };
+//! let execution = Execution { events: vec![write(0), write(1)], names };
+//! let explanation = explain(&execution, &Limits::default()).unwrap();
+//! assert_eq!(explanation.races.len(), 1);
+//! assert_eq!(explanation.races[0].status, Status::Feasible);
+//! assert!(explanation.races[0].is_first);
 //! ```
 
 mod circumstances;
-mod cut;
 mod explanation;
 pub mod general;
-mod recording;
+mod judgement;
 mod remedy;
 mod replay;
-mod report;
-mod sections;
-mod state;
-mod verified;
-mod witness;
 
 pub use circumstances::add_circumstances;
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
     Status, edges, explain, neighbourhood,
 };
-pub use recording::{NotATrace, Recording, writes};
+pub use judgement::{JudgedRace, Judgement};
 pub use remedy::remedy;
-pub use replay::Replay;
-pub use report::{
-    CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
-};
-pub use state::{Obstacle, State};
-pub use verified::{JudgedRace, Judgement, Verified};
-pub use witness::{Refusal, Witnesses};
+pub use replay::{Replay, VerifiedSchedule};

@@ -7,20 +7,50 @@
 //! Cost: a run up to the race, and happens-before over it, for each race.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use deadheat_explore::{Exploration, PossibleRace};
 use deadheat_lang::{Program, RecordedSchedule};
+use deadheat_model::finding::{Proof, Reordering};
 use deadheat_model::{AccessKind, Site, StopToken};
 use deadheat_offline::threads::hb;
 
-use crate::verified::Verified;
+/// A schedule that shows its race when the program follows it. Only [`Replay`] makes one, once it has seen the race.
+///
+/// This checker needs the program and happens-before, so it cannot live beside the checker of witnesses, which uses
+/// neither; therefore its proof is a type of its own.
+#[derive(Clone, Debug)]
+pub struct VerifiedSchedule {
+    schedule: RecordedSchedule,
+    /// Its lines, once somebody asks for them.
+    lines: OnceLock<Vec<String>>,
+}
+
+impl VerifiedSchedule {
+    /// The schedule.
+    pub fn proof(&self) -> &RecordedSchedule {
+        &self.schedule
+    }
+}
+
+impl Proof for VerifiedSchedule {
+    fn reordering(&self) -> Option<&dyn Reordering> {
+        None
+    }
+
+    fn schedule(&self) -> Option<&[String]> {
+        let text = || self.schedule.to_string();
+        let lines = || text().lines().map(str::to_string).collect();
+        Some(self.lines.get_or_init(lines))
+    }
+}
 
 /// An exploration whose races have been looked at again.
 pub struct Replay<'e> {
     /// What was explored.
     pub exploration: &'e Exploration,
     /// The races, each with its schedule; without one where too many were found to keep it, or to follow it in time.
-    pub races: Vec<(&'e PossibleRace, Option<Verified<RecordedSchedule>>)>,
+    pub races: Vec<(&'e PossibleRace, Option<VerifiedSchedule>)>,
     /// How many races did not show when their schedules were followed. Each is a bug in the explorer.
     pub refused: usize,
 }
@@ -34,7 +64,10 @@ impl<'e> Replay<'e> {
                 0 => races.push((race, None)),
                 _ if stop.due().is_some() => races.push((race, None)),
                 _ if shows(program, race) => {
-                    let schedule = Verified::accepted(race.schedule.clone());
+                    let schedule = VerifiedSchedule {
+                        schedule: race.schedule.clone(),
+                        lines: OnceLock::new(),
+                    };
                     races.push((race, Some(schedule)));
                 }
                 _ => {}
@@ -95,7 +128,11 @@ proc main() {
         let mut exploration = explore(&program, &ExploreOptions::default(), |_| {});
         let replayed = Replay::new(&program, &exploration, StopToken::default());
         assert_eq!((replayed.races.len(), replayed.refused), (1, 0));
-        assert!(replayed.is_complete() && replayed.races[0].1.is_some());
+        assert!(replayed.is_complete());
+        let proof = replayed.races[0].1.as_ref().unwrap();
+        let schedule = exploration.races[0].schedule.to_string();
+        assert_eq!(proof.schedule().unwrap().join("\n") + "\n", schedule);
+        assert!(proof.reordering().is_none());
         // Who has no time to follow it keeps it all the same.
         let due = StopToken::default().or_after(Duration::ZERO);
         let replayed = Replay::new(&program, &exploration, due);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use deadheat_explain::{Judgement, Verified};
+use deadheat_explain::Judgement;
 use deadheat_model::{Names, Witness};
 use deadheat_offline::{Engine, Worth};
+use deadheat_witness::{Spelling, Verified};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -12,7 +13,6 @@ use crate::analyze_guarantee;
 use crate::filter::{Filter, LeftOut};
 use crate::pair::{PairReport, Wording};
 use crate::sources::Sources;
-use crate::spelling::Spelling;
 
 /// Up to how many events a witness is spelt out in full.
 pub const MAX_SPELT: u64 = 100_000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::{Replay, Verified};
+use deadheat_explain::{Replay, VerifiedSchedule};
 use deadheat_explore::{Gap, PossibleAccess, PossibleRace};
 use deadheat_lang::{
     Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, WaitingStrand, WaitsFor,
@@ -458,11 +458,7 @@ impl<'t> StrandNames<'t> {
         }
     }
 
-    fn order_race(
-        &self,
-        race: &PossibleRace,
-        proof: Option<&Verified<RecordedSchedule>>,
-    ) -> RaceReport {
+    fn order_race(&self, race: &PossibleRace, proof: Option<&VerifiedSchedule>) -> RaceReport {
         let order = race.sections.iter().map(|&strand| self.strand(strand));
         RaceReport {
             fingerprint: String::new(),

@@ -38,10 +38,11 @@ mod predict;
 mod remedy;
 mod sarif;
 mod sources;
-mod spelling;
 mod stats;
 mod style;
 mod verify;
+
+pub use deadheat_witness::Spelling;
 
 pub use analyze::{AboutTrace, AnalyzeReport, MAX_SPELT, PredictedReport, WitnessReport};
 pub use baseline::{Baseline, BaselineError};
@@ -66,7 +67,6 @@ pub use pair::{AccessInTrace, PairReport, race_identity};
 pub use predict::{PredictReport, PredictedRace, native_race};
 pub use sarif::sarif;
 pub use sources::Sources;
-pub use spelling::Spelling;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
 };

@@ -1,7 +1,7 @@
 //! What became of a report that was checked again, as text and JSON.
 
-use deadheat_explain::{Verdict, Verification};
 use deadheat_model::EventNumber;
+use deadheat_witness::{Verdict, Verification};
 use serde::Serialize;
 
 use crate::style::{PLAIN, RED, counted, cut, grouped};

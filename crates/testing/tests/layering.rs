@@ -10,9 +10,9 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The crates from the ground up.
-const ORDER: [&str; 16] = [
-    "model", "order", "trace", "lang", "online", "offline", "explore", "explain", "task", "tape",
-    "rt", "native", "report", "deadheat", "cli", "testing",
+const ORDER: [&str; 17] = [
+    "model", "witness", "order", "trace", "lang", "online", "offline", "explore", "explain",
+    "task", "tape", "rt", "native", "report", "deadheat", "cli", "testing",
 ];
 
 /// What uses everything: nothing else may use it.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_explain::Witnesses;
 use deadheat_model::{
     Construct, Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, Site, StopToken,
     Strand,
@@ -12,6 +11,7 @@ use deadheat_offline::threads::{eraser, shb};
 use deadheat_offline::{Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace, trace};
+use deadheat_witness::Witnesses;
 
 type Pair = (EventNumber, EventNumber);
 

@@ -17,13 +17,13 @@
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 
-use deadheat_explain::Witnesses;
 use deadheat_model::{Event, EventNumber, Execution, Location, Lock, Op, Site, Strand};
 use deadheat_offline::{Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{
     FIGURE_1A, FIGURE_1B, FIGURE_6, Shape, on_random_traces, predictable_races, random_trace, trace,
 };
+use deadheat_witness::Witnesses;
 
 type Pair = (EventNumber, EventNumber);
 

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use deadheat_explain::Witnesses;
 use deadheat_model::{
     Event, EventNumber, Execution, Findings, Location, Lock, Op, Race, ReadKind, Site, StopToken,
     Strand,
@@ -29,6 +28,7 @@ use deadheat_offline::{ENGINES, Engine, Listing, Options, Recording, m2};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::definitions::{PartialOrders, Relation, sections};
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace, trace};
+use deadheat_witness::Witnesses;
 use fixedbitset::FixedBitSet;
 
 type Pair = (EventNumber, EventNumber);

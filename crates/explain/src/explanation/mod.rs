@@ -3,19 +3,6 @@
 //! [`explain`] takes the events of an execution and gives an [`Explanation`]. Inside, `prepass` finds
 //! where to look, `relevance` which reads decide what happens, and `pairs` all apparent races, which of
 //! them are feasible, and which are first.
-//!
-//! ```
-//! use deadheat_explain::{Limits, Status, explain};
-//! use deadheat_model::{Event, Execution, Location, Names, Op, Site, Strand};
-//!
-//! let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(strand));
-//! let names = Names { strands: vec!["T1".into(), "T2".into()], ..Names::default() };
-//! let execution = Execution { events: vec![write(0), write(1)], names };
-//! let explanation = explain(&execution, &Limits::default()).unwrap();
-//! assert_eq!(explanation.races.len(), 1);
-//! assert_eq!(explanation.races[0].status, Status::Feasible);
-//! assert!(explanation.races[0].is_first);
-//! ```
 
 pub mod edges;
 mod judge;

@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::must::MustOrder;
 use self::search::Orders;
-use crate::recording::{NotATrace, Recording};
+use deadheat_witness::{NotATrace, Recording};
 
 /// How many pairs of accesses are compared.
 const MAX_PAIRS: u64 = 20_000_000;

@@ -19,7 +19,7 @@ use deadheat_model::{Event, EventNumber, Op, StopReason, StopToken, Strand};
 use deadheat_order::{PersistentClock, Time};
 use rustc_hash::FxHashMap;
 
-use crate::recording::Recording;
+use deadheat_witness::Recording;
 
 /// How many passes are made. If that is not enough, waits are taken to order nothing.
 const MAX_PASSES: usize = 100;
@@ -83,7 +83,7 @@ impl<'r, 't> MustOrder<'r, 't> {
         mut each: impl FnMut(&Event, EventNumber, &PersistentClock),
     ) -> Result<Signals, StopReason> {
         let recording = self.recording;
-        let names = recording.names();
+        let names = &recording.trace.names;
         let mut strands: FxHashMap<Strand, PersistentClock> = FxHashMap::default();
         let mut promises: FxHashMap<u64, PersistentClock> = FxHashMap::default();
         let mut rounds: FxHashMap<u32, PersistentClock> = FxHashMap::default();

@@ -8,8 +8,7 @@
 use deadheat_model::{EventNumber, Flag, Op, Strand};
 use rustc_hash::FxHashSet;
 
-use crate::recording::Recording;
-use crate::state::{Obstacle, State};
+use deadheat_witness::{Obstacle, Recording, State};
 
 /// See the [module](self).
 pub(crate) struct Orders<'r, 't> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use deadheat_explain::{Bound, Explanation, JudgedRace, Status};
 use deadheat_model::{Execution, Race, StopReason};
+use deadheat_witness::Spelling;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -17,7 +18,6 @@ use crate::analyze::{MAX_SPELT_TOGETHER, WitnessReport};
 use crate::filter::{Filter, LeftOut};
 use crate::pair::{PairReport, Wording};
 use crate::sources::Sources;
-use crate::spelling::Spelling;
 use crate::style::{counted, grouped};
 
 /// How many races of a chain are listed.

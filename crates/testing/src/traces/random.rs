@@ -8,7 +8,7 @@
 //! which sections must change places.
 //!
 //! Guarantee: a trace depends on the shape and the generator's state alone; it is accepted by
-//! [`Witnesses::new`](deadheat_explain::Witnesses::new). Cost: linear in the trace, times the threads.
+//! [`Witnesses::new`](deadheat_witness::Witnesses::new). Cost: linear in the trace, times the threads.
 
 use deadheat_model::{
     AtomicOrdering, Barrier, Event, Execution, Flag, Location, Lock, Names, Op, ReadKind,
@@ -431,7 +431,7 @@ impl<'a> Draft<'a> {
 mod tests {
     use super::*;
     use crate::traces::predictable_races;
-    use deadheat_explain::Witnesses;
+    use deadheat_witness::Witnesses;
 
     fn traces(seeds: u64, shape: impl Fn(&mut Rng) -> Shape) -> impl Iterator<Item = Execution> {
         (0..seeds).map(move |seed| {

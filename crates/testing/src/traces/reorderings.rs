@@ -12,8 +12,8 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_explain::{NotATrace, Recording, State, writes};
 use deadheat_model::{Event, EventNumber, Execution, Flag, Location, Op, Strand};
+use deadheat_witness::{NotATrace, Recording, State, writes};
 use rustc_hash::FxHashSet;
 
 /// All predictable races of a small trace: pairs of event numbers, the smaller first, and for each a
@@ -110,7 +110,7 @@ impl<'r, 't> Search<'r, 't> {
 mod tests {
     use super::*;
     use crate::traces::{FIGURE_1A, FIGURE_1B, FIGURE_6, FIGURE_8, trace};
-    use deadheat_explain::Witnesses;
+    use deadheat_witness::Witnesses;
 
     /// The races of a trace; the checker accepts each one's witness.
     fn races(text: &str) -> Vec<(EventNumber, EventNumber)> {

@@ -7,8 +7,8 @@
 //! Guarantee: the check fails on the result if it failed on the trace, and on nothing that is one
 //! such step smaller. Cost: at most quadratically many checks, in the number of events.
 
-use deadheat_explain::Recording;
 use deadheat_model::{Event, Execution, Op};
+use deadheat_witness::Recording;
 
 /// The trace, with as much left out as possible so that `fails` stays true. The names stays.
 pub fn shrink(trace: Execution, mut fails: impl FnMut(&Execution) -> bool) -> Execution {

@@ -4,10 +4,10 @@
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deadheat_explain::Witnesses;
 use deadheat_model::{AtomicOrdering, Event, EventNumber, Execution, Op, Strand, Witness};
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
+use deadheat_witness::Witnesses;
 use fastrand::Rng;
 
 /// How many traces are tried, unless the environment says otherwise.

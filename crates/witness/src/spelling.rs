@@ -7,9 +7,13 @@
 //! Cost: 4 bytes an event, once; a witness takes a binary search a strand, and what is spelt out.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
+use deadheat_model::finding::{Proof, Reordering};
 use deadheat_model::{Event, EventNumber, Execution, Strand, Witness};
+
+use crate::verified::Verified;
 
 /// Spells witnesses of a trace's races.
 pub struct Spelling {
@@ -104,11 +108,73 @@ impl Spelling {
     }
 }
 
+/// A witness that the checker has accepted, with what it takes to spell it: the proof of a [`Finding`].
+///
+/// [`Finding`]: deadheat_model::Finding
+#[derive(Clone)]
+pub struct VerifiedReordering {
+    witness: Verified<Witness>,
+    spelling: Arc<Spelling>,
+}
+
+impl VerifiedReordering {
+    /// The spelling is of the trace against which the witness was checked.
+    pub fn new(witness: Verified<Witness>, spelling: Arc<Spelling>) -> VerifiedReordering {
+        VerifiedReordering { witness, spelling }
+    }
+}
+
+impl fmt::Debug for VerifiedReordering {
+    /// The trace, which may be very large, is left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("VerifiedReordering")
+            .field(self.witness.proof())
+            .finish()
+    }
+}
+
+impl Proof for VerifiedReordering {
+    fn reordering(&self) -> Option<&dyn Reordering> {
+        Some(self)
+    }
+
+    fn schedule(&self) -> Option<&[String]> {
+        None
+    }
+}
+
+impl Reordering for VerifiedReordering {
+    fn execution(&self) -> &Execution {
+        self.spelling.trace()
+    }
+
+    fn witness(&self) -> &Witness {
+        self.witness.proof()
+    }
+
+    fn length(&self) -> u64 {
+        self.spelling.length(self.witness.proof())
+    }
+
+    fn end(&self, most: usize) -> Vec<EventNumber> {
+        self.spelling.end(self.witness.proof(), most)
+    }
+
+    fn upto(&self) -> Vec<(Strand, EventNumber)> {
+        self.spelling.upto(self.witness.proof()).collect()
+    }
+
+    fn names_tell(&self) -> bool {
+        self.spelling.names_tell()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{Location, Op, Site};
+    use deadheat_model::{AccessKind, Location, Op, Race, RacingAccess, Site};
 
     use super::*;
+    use crate::Witnesses;
 
     #[test]
     fn a_witness_is_spelt_as_the_trace_spells_it() {
@@ -144,6 +210,42 @@ mod tests {
                 assert_eq!(unmoved.iter().rfind(own), Some(&upto));
             }
         }
+    }
+
+    #[test]
+    fn a_finding_can_carry_a_verified_witness() {
+        let write = |strand| Event::new(Strand(strand), Op::Write(Location(0)), Site(0));
+        let trace = Arc::new(Execution {
+            events: vec![write(0), write(1)],
+            ..Execution::default()
+        });
+        let access = |event, strand| RacingAccess {
+            event,
+            strand: Strand(strand),
+            site: Site(0),
+            kind: AccessKind::Write,
+        };
+        let race = Race {
+            location: Location(0),
+            first: access(1, 0),
+            second: access(2, 1),
+            count: 1,
+        };
+        let witness = Witness {
+            then: vec![2, 1],
+            ..Witness::default()
+        };
+        let verified = Witnesses::new(&trace)
+            .unwrap()
+            .accept(&race, witness.clone());
+        let spelling = Arc::new(Spelling::new(trace.clone()));
+        let proof: Arc<dyn Proof> = Arc::new(VerifiedReordering::new(verified.unwrap(), spelling));
+        let reordering = proof.reordering().unwrap();
+        assert_eq!(reordering.witness(), &witness);
+        assert_eq!(reordering.length(), 2);
+        assert_eq!(reordering.end(1), [1]);
+        assert_eq!(reordering.execution().events, trace.events);
+        assert!(proof.schedule().is_none());
     }
 
     #[test]

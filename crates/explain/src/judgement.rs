@@ -1,27 +1,10 @@
-//! Proofs that their checker has accepted.
+//! What remains of an engine's findings once their proofs are checked.
 //!
-//! An engine's witness is the engine's word. [`Verified`] is a proof that this crate's checker has
-//! accepted, and only the checker makes one; reports take nothing else.
+//! An engine's witness is the engine's word: a race whose witness the checker refuses is undecided, and the refusal is a
+//! bug to report.
 
 use deadheat_model::{Findings, Race, StopToken, Witness, racy};
-
-use crate::witness::{Refusal, Witnesses};
-
-/// A proof that its checker has accepted.
-#[derive(Clone, Debug)]
-pub struct Verified<P>(P);
-
-impl<P> Verified<P> {
-    /// For checkers of this crate, once they have accepted it.
-    pub(crate) fn accepted(proof: P) -> Verified<P> {
-        Verified(proof)
-    }
-
-    /// The proof.
-    pub fn proof(&self) -> &P {
-        &self.0
-    }
-}
+use deadheat_witness::{Refusal, Verified, Witnesses};
 
 /// A race, with its proof if the engine gives proofs.
 #[derive(Clone, Debug)]

@@ -106,7 +106,7 @@ impl<'t> Recording<'t> {
     }
 
     /// The number of the round that an event at a barrier belongs to.
-    pub(crate) fn round_of(&self, number: EventNumber) -> u32 {
+    pub fn round_of(&self, number: EventNumber) -> u32 {
         self.round_of[&number]
     }
 

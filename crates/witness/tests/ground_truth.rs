@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::Witnesses;
 use deadheat_model::{
     Access, AccessKind, Event, EventNumber, Execution, Location, Lock, Op, Strand,
 };
 use deadheat_testing::Trials;
 use deadheat_testing::traces::{Shape, on_random_traces, predictable_races, random_trace};
+use deadheat_witness::Witnesses;
 use fastrand::Rng;
 
 fn event(trace: &Execution, number: EventNumber) -> &Event {
