@@ -97,7 +97,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test thread_orders --test vindication -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-witness --test compact -- --nocapture
-	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --test schedules --test general_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --lib --test schedules -- --nocapture
 	RUST_BACKTRACE=0 DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture --skip long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=2000 $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture

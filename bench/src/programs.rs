@@ -614,7 +614,8 @@ proc run(n) {{
 mod tests {
     use deadheat_explore::{ExploreOptions, explore};
     use deadheat_lang::{Ending, Schedule};
-    use deadheat_offline::{ComputationGraph, cg, graph, zipper};
+    use deadheat_offline::{ComputationGraph, graph, zipper};
+    use deadheat_testing::direct_graph;
 
     use super::ROWS;
 
@@ -632,7 +633,7 @@ mod tests {
             let races = graph::check(&run.execution).races;
             assert_eq!(!races.is_empty(), row.races, "{}", row.name);
             let racy = races.iter().map(|race| race.location).collect();
-            assert_eq!(cg::racy_locations(&run.execution), racy);
+            assert_eq!(direct_graph::racy_locations(&run.execution), racy);
             assert_eq!(zipper::racy_locations(&run.execution).unwrap(), racy);
         }
     }

@@ -8,7 +8,8 @@ use std::hint::black_box;
 
 use deadheat_lang::Schedule;
 use deadheat_model::Execution;
-use deadheat_offline::{ComputationGraph, cg, graph, zipper};
+use deadheat_offline::{ComputationGraph, graph, zipper};
+use deadheat_testing::direct_graph;
 
 use crate::engines::best;
 use crate::programs::{ROWS, Row};
@@ -114,7 +115,11 @@ fn nodes(execution: &Execution) -> usize {
 
 /// How many ns CG takes.
 fn cg(execution: &Execution) -> f64 {
-    best(|| drop(black_box(cg::racy_locations(black_box(execution)))))
+    best(|| {
+        drop(black_box(direct_graph::racy_locations(black_box(
+            execution,
+        ))))
+    })
 }
 
 /// How many ns Zipper takes.

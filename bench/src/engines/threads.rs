@@ -3,7 +3,7 @@
 //! Tasks of one loop, shared out among threads that check at the same time. A machine has only so
 //! many cores: what is given is the time of a core for each access.
 
-use deadheat_offline::replay::parallel;
+use deadheat_testing::parallel_replay;
 
 use super::{Program, best};
 use crate::kernels::tasks::sweep_shared;
@@ -37,7 +37,7 @@ pub fn print() {
         print!("{threads:>12}");
         for execution in &executions {
             let time = best(|| {
-                let racy = parallel::racy_locations(execution, threads, |_| 0);
+                let racy = parallel_replay::racy_locations(execution, threads, |_| 0);
                 assert!(racy.is_ok_and(|racy| racy.is_empty()));
             });
             let time = time * threads.min(cores) as f64;

@@ -10,11 +10,10 @@
 //!   order, and Eraser;
 //! - [`m2`], which predicts.
 //!
-//! To add one is a file, and its line in [`ENGINES`]. [`ComputationGraph`] is what the naive engine, [`zipper`],
-//! drawings and [`cg`] (the direct analysis that Zipper is measured against) are built on.
+//! To add one is a file, and its line in [`ENGINES`]. [`ComputationGraph`] is what the naive engine, [`zipper`]
+//! and drawings are built on.
 
 mod by_strand;
-pub mod cg;
 pub mod computation_graph;
 pub mod engine;
 pub mod esp_bags;

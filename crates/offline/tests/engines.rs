@@ -7,11 +7,12 @@ use deadheat_lang::{Program, Schedule};
 use deadheat_model::{
     AccessKind, Event, Execution, Location, Op, Race, Site, StopReason, StopToken, Strand,
 };
-use deadheat_offline::replay::{drdp, parallel, spd3};
+use deadheat_offline::replay::{drdp, spd3};
 use deadheat_offline::{
-    ENGINES, Engine, Options, Recording, Survey, Worth, cg, esp_bags, graph, zipper,
+    ENGINES, Engine, Options, Recording, Survey, Worth, esp_bags, graph, zipper,
 };
 use deadheat_testing::programs::{Tasks, on_programs_of_tasks};
+use deadheat_testing::{direct_graph, parallel_replay};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule::DepthFirst,
@@ -114,7 +115,7 @@ fn the_direct_analysis_says_what_the_graph_says() {
     on_programs_of_tasks(17, Tasks::Sections, |program| {
         let run = program.run(&Schedule::Random(1), 10_000).unwrap();
         let (found, expected) = (
-            cg::racy_locations(&run.execution),
+            direct_graph::racy_locations(&run.execution),
             racy_locations(&graph::ENGINE, &run.execution),
         );
         (found != expected).then(|| format!("{found:?}, not {expected:?}"))
@@ -141,7 +142,7 @@ fn a_task_is_heard_if_one_is_that_it_has_waited_for() {
         let program = Program::parse(&program).unwrap();
         for seed in 0..1000 {
             let run = program.run(&Schedule::Random(seed), 1_000).unwrap();
-            let truth = cg::racy_locations(&run.execution);
+            let truth = direct_graph::racy_locations(&run.execution);
             racy += u32::from(!truth.is_empty());
             if racy_locations(&drdp::ENGINE, &run.execution) != truth {
                 missed.push((inside, seed));
@@ -164,7 +165,7 @@ fn spd3_says_the_same_when_many_threads_check_at_once() {
         racy += u64::from(!expected.is_empty());
         for threads in [2, 4, 7] {
             let chance = |below| fastrand::usize(..below);
-            let found = parallel::racy_locations(&run.execution, threads, chance).unwrap();
+            let found = parallel_replay::racy_locations(&run.execution, threads, chance).unwrap();
             if found != expected {
                 return Some(format!("{threads} threads: {found:?}, not {expected:?}"));
             }

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deadheat_model::{AccessKind, Location};
-use deadheat_offline::cg;
 use deadheat_task::{
     Check, Options, Outcome, Promise, Scope, SharedSlice, finish, future, join, par_for,
 };
 use deadheat_testing::Trials;
+use deadheat_testing::direct_graph;
 use fastrand::Rng;
 
 const ELEMENTS: usize = 4;
@@ -204,7 +204,7 @@ fn judge(program: &[Statement], style: Style, checks: &[Check]) -> (bool, usize)
                 Ok(()) => {
                     ended += 1;
                     let execution = report.execution.as_ref().unwrap();
-                    let truth = cg::racy_locations(execution);
+                    let truth = direct_graph::racy_locations(execution);
                     assert_eq!(racy, truth, "{check:?}, {workers} workers\n{execution}");
                     assert_eq!(deterministic, truth.is_empty());
                     Some(racy)

@@ -5,6 +5,8 @@
 //! - [`openmp`] writes OpenMP programs in C, and knows which of their variables race.
 //! - [`traces`] writes traces of threads, makes failing ones small, finds every predictable race of
 //!   one, and has the partial orders straight from their definitions.
+//! - [`direct_graph`] names the locations that race by comparing all nodes of a computation graph.
+//! - [`parallel_replay`] runs an execution of tasks again under SPD3, on several threads at once.
 //! - [`thesis`] is the analysis of netzer-thesis91 as it stands, on computation events.
 //!
 //! A test that compares something with the truth is a few lines:
@@ -19,7 +21,9 @@
 //! });
 //! ```
 
+pub mod direct_graph;
 pub mod openmp;
+pub mod parallel_replay;
 pub mod programs;
 pub mod thesis;
 pub mod traces;

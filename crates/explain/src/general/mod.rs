@@ -17,12 +17,11 @@ mod search;
 use deadheat_model::{
     AccessKind, EventNumber, Execution, Race, RacingAccess, Site, StopReason, StopToken, Strand,
 };
-use deadheat_order::Time;
+use deadheat_witness::{NotATrace, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::must::MustOrder;
 use self::search::Orders;
-use deadheat_witness::{NotATrace, Recording};
 
 /// How many pairs of accesses are compared.
 const MAX_PAIRS: u64 = 20_000_000;
@@ -164,25 +163,5 @@ pub fn general_races(
     })
 }
 
-/// Whether a pair of events must come in the order of the execution, for tests: by clocks, and by
-/// trying every order.
-#[doc(hidden)]
-pub fn must_precede(
-    execution: &Execution,
-    pairs: &[(EventNumber, EventNumber)],
-) -> Result<Vec<(bool, Option<bool>)>, NotATrace> {
-    let recording = Recording::new(execution)?;
-    let must = MustOrder::new(&recording, StopToken::default());
-    let must = must.expect("nothing stops it");
-    let orders = Orders::new(&recording);
-    let mut clocks = Vec::new();
-    let passed = must.pass(|_, _, clock| clocks.push(clock.clone()));
-    passed.expect("nothing stops it");
-    let answer = |&(a, b): &(EventNumber, EventNumber)| {
-        let strand = execution.events[a as usize - 1].strand();
-        let certain = clocks[b as usize - 1].get(strand) >= a as Time;
-        let other = orders.can_precede(b, a, &mut u64::MAX.clone());
-        (certain, other.map(|can| !can))
-    };
-    Ok(pairs.iter().map(answer).collect())
-}
+#[cfg(test)]
+mod tests;

@@ -17,9 +17,8 @@
 
 use deadheat_model::{Event, EventNumber, Op, StopReason, StopToken, Strand};
 use deadheat_order::{PersistentClock, Time};
-use rustc_hash::FxHashMap;
-
 use deadheat_witness::Recording;
+use rustc_hash::FxHashMap;
 
 /// How many passes are made. If that is not enough, waits are taken to order nothing.
 const MAX_PASSES: usize = 100;

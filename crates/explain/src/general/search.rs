@@ -6,9 +6,8 @@
 //! (theorem 5.1), so there is a limit on the states visited.
 
 use deadheat_model::{EventNumber, Flag, Op, Strand};
-use rustc_hash::FxHashSet;
-
 use deadheat_witness::{Obstacle, Recording, State};
+use rustc_hash::FxHashSet;
 
 /// See the [module](self).
 pub(crate) struct Orders<'r, 't> {

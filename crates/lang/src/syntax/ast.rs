@@ -114,24 +114,6 @@ impl Statement {
             _ => Vec::new(),
         }
     }
-
-    /// The blocks in it, to be changed.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
-        use StatementKind::*;
-        match &mut self.kind {
-            If {
-                branches,
-                otherwise,
-            } => {
-                let branches = branches.iter_mut().map(|(_, block)| block);
-                branches.chain(otherwise).collect()
-            }
-            While(_, block) | For(_, _, _, block) | Fork(_, block) => vec![block],
-            Async(block) | Finish(block) | Isolated(block) => vec![block],
-            Let(_, Init::Future(block)) => vec![block],
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// What a statement does.

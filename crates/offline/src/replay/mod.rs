@@ -8,7 +8,6 @@
 //! whatever the engine.
 
 pub mod drdp;
-pub mod parallel;
 pub mod spd3;
 
 use std::collections::BTreeMap;

@@ -154,7 +154,7 @@ impl Knife {
             }
         }
         for position in 0..block.statements.len() {
-            for body in block.statements[position].blocks_mut() {
+            for body in blocks_mut(&mut block.statements[position]) {
                 if self.cuts() {
                     let body = std::mem::take(&mut body.statements);
                     block.statements.splice(position..=position, body);
@@ -209,7 +209,7 @@ impl Knife {
             }
             _ => {}
         }
-        for body in statement.blocks_mut() {
+        for body in blocks_mut(statement) {
             self.block(body);
         }
     }
@@ -260,7 +260,7 @@ impl Knife {
 fn each_statement(program: &mut Program, f: &mut impl FnMut(&mut Statement)) {
     fn inside(block: &mut Block, f: &mut impl FnMut(&mut Statement)) {
         for statement in &mut block.statements {
-            for body in statement.blocks_mut() {
+            for body in blocks_mut(statement) {
                 inside(body, f);
             }
             f(statement);
@@ -270,5 +270,23 @@ fn each_statement(program: &mut Program, f: &mut impl FnMut(&mut Statement)) {
         if let Item::Procedure { body, .. } = item {
             inside(body, f);
         }
+    }
+}
+
+/// The blocks in a statement.
+fn blocks_mut(statement: &mut Statement) -> Vec<&mut Block> {
+    use StatementKind::*;
+    match &mut statement.kind {
+        If {
+            branches,
+            otherwise,
+        } => {
+            let branches = branches.iter_mut().map(|(_, block)| block);
+            branches.chain(otherwise).collect()
+        }
+        While(_, block) | For(_, _, _, block) | Fork(_, block) => vec![block],
+        Async(block) | Finish(block) | Isolated(block) => vec![block],
+        Let(_, Init::Future(block)) => vec![block],
+        _ => Vec::new(),
     }
 }

@@ -12,9 +12,6 @@ use deadheat_online::Shadow;
 use deadheat_online::spd3::{Cell, Worker};
 use deadheat_order::{Full, Place, Tree};
 
-use crate::by_strand::ByStrand;
-use crate::engine::EngineError;
-
 /// Runs an execution again on so many threads; gives the locations that race. `chance` gives a number
 /// below the one it is given: it decides which strand goes on and who is held up, and need not be
 /// random.
@@ -22,7 +19,7 @@ pub fn racy_locations(
     execution: &Execution,
     threads: usize,
     chance: impl Fn(usize) -> usize + Sync,
-) -> Result<BTreeSet<Location>, EngineError> {
+) -> Result<BTreeSet<Location>, Full> {
     let tree = Tree::new();
     let main = Job {
         strand: Strand::MAIN,
@@ -32,7 +29,7 @@ pub fn racy_locations(
     };
     let run = ParallelRun {
         execution,
-        by_strand: ByStrand::new(execution),
+        by_strand: by_strand(execution),
         tree,
         shadow: Shadow::default(),
         chance,
@@ -55,6 +52,19 @@ pub fn racy_locations(
         .racy
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The indices of each strand's events, by the strand's number.
+fn by_strand(execution: &Execution) -> Vec<Vec<usize>> {
+    let mut indices: Vec<Vec<usize>> = Vec::new();
+    for (index, event) in execution.events.iter().enumerate() {
+        let strand = event.strand().index();
+        if strand >= indices.len() {
+            indices.resize(strand + 1, Vec::new());
+        }
+        indices[strand].push(index);
+    }
+    indices
 }
 
 /// A strand that can go on.
@@ -84,7 +94,8 @@ struct Queue {
 
 struct ParallelRun<'e, F> {
     execution: &'e Execution,
-    by_strand: ByStrand,
+    /// The indices of each strand's events.
+    by_strand: Vec<Vec<usize>>,
     tree: Tree,
     shadow: Shadow<Cell>,
     chance: F,
@@ -137,9 +148,10 @@ impl<F: Fn(usize) -> usize + Sync> ParallelRun<'_, F> {
 
     /// Runs a strand until it ends or has to wait.
     fn run(&self, mut job: Job, worker: &mut Worker) -> Result<(), Full> {
-        while let Some(&index) = self.by_strand.of(job.strand).get(job.position) {
+        let own = self.by_strand.get(job.strand.index());
+        while let Some(&index) = own.and_then(|own| own.get(job.position)) {
             job.position += 1;
-            let event = &self.execution.events[index as usize];
+            let event = &self.execution.events[index];
             if let Some(access) = event.access() {
                 self.hold_up();
                 let location = access.location;

@@ -1,7 +1,7 @@
 //! The direct analysis of a computation graph (zipper, section 2.2, and the work it improves on).
 //!
 //! Computes the transitive closure, and compares what any two nodes touch that nothing orders. It is
-//! what the paper measures Zipper against, and no more: [`graph`](mod@crate::graph) says the same, and
+//! what the paper measures Zipper against, and no more: [`graph`](mod@graph) says the same, and
 //! where.
 //!
 //! Cost: nodes² for the closure, and nodes² comparisons of sets.
@@ -9,9 +9,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_model::{AccessKind, Execution, Location};
-
-use crate::computation_graph::ComputationGraph;
-use crate::graph;
+use deadheat_offline::{ComputationGraph, graph};
 
 /// The locations that race.
 pub fn racy_locations(execution: &Execution) -> BTreeSet<Location> {
