@@ -65,7 +65,8 @@ lint:
 	@if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --all --check; \
 	  else echo "rustfmt is not installed: formatting not checked"; fi
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
-	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings; \
+	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings && \
+	  $(CARGO) clippy -p deadheat-rt --features interpose --all-targets --quiet -- -D warnings; \
 	  else echo "clippy is not installed: lints not checked"; fi
 
 ## What threads share, under every interleaving: the same code, built for loom.

@@ -233,8 +233,8 @@ impl Histories {
         let swept = self.swept.load(Ordering::Relaxed);
         while self.sweep.load(Ordering::Relaxed) < swept {
             let block = self.sweep.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the index is below BLOCKS.
             if block < swept
+                // SAFETY: `block` is below `swept`, which is at most BLOCKS: `used` has an entry for it.
                 && unsafe { &*self.used.add(block as usize) }.load(Ordering::Relaxed) != !0
             {
                 return Some(block);

@@ -55,9 +55,9 @@ pub unsafe fn wait(number: i32, info: *const libc::siginfo_t) -> bool {
     if waiting.count == waiting.signals.len() {
         return false;
     }
-    // SAFETY: the caller's promise.
     waiting.signals[waiting.count] = Some(Signal {
         number,
+        // SAFETY: the kernel gave it to the handler, says the caller; it is on the stack of the handler, which runs.
         info: unsafe { *info },
     });
     waiting.count += 1;

@@ -82,6 +82,7 @@ impl Locked<'_> {
     ) -> Option<(&mut Signals, &'t mut Strand, usize)> {
         // SAFETY: the strand that the running thread runs; the lock is held.
         let strand = unsafe { thread.strand.as_mut()? };
+        // SAFETY: the lock of the channel is held as long as `self` lives, and nobody touches its signals without.
         let signals = unsafe { &mut *self.place.signals.get() };
         Some((signals, strand, self.place.address.load(Ordering::Relaxed)))
     }

@@ -42,6 +42,9 @@ impl Order {
 }
 
 /// A value that atomic operations work on.
+///
+/// # Safety
+/// Of each operation: the program does it on this place itself, so that it is mapped and as well aligned as the type asks.
 pub trait Value: Copy + PartialEq {
     unsafe fn load(place: *mut Self, order: Order) -> Self;
     unsafe fn store(place: *mut Self, value: Self, order: Order);
@@ -57,10 +60,10 @@ pub trait Value: Copy + PartialEq {
 
 macro_rules! native {
     ($value:ty, $atomic:ty) => {
-        // SAFETY (of the whole): the program does this operation on this place.
         impl Value for $value {
             #[inline]
             unsafe fn load(place: *mut $value, order: Order) -> $value {
+                // SAFETY: the caller's promise. A plain access at the same time is the race of the program, which it has without us.
                 let place = unsafe { <$atomic>::from_ptr(place) };
                 match order.is_strongest() {
                     true => place.load(Ordering::SeqCst),
@@ -69,6 +72,7 @@ macro_rules! native {
             }
             #[inline]
             unsafe fn store(place: *mut $value, value: $value, order: Order) {
+                // SAFETY: the caller's promise. A plain access at the same time is the race of the program, which it has without us.
                 let place = unsafe { <$atomic>::from_ptr(place) };
                 match order.is_strongest() {
                     true => place.store(value, Ordering::SeqCst),
@@ -77,10 +81,12 @@ macro_rules! native {
             }
             #[inline]
             unsafe fn exchange(place: *mut $value, value: $value) -> $value {
+                // SAFETY: the caller's promise. A plain access at the same time is the race of the program, which it has without us.
                 unsafe { <$atomic>::from_ptr(place) }.swap(value, Ordering::SeqCst)
             }
             #[inline]
             unsafe fn compare_exchange(place: *mut $value, old: $value, new: $value) -> Result<$value, $value> {
+                // SAFETY: the caller's promise. A plain access at the same time is the race of the program, which it has without us.
                 let place = unsafe { <$atomic>::from_ptr(place) };
                 place.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst)
             }
@@ -90,6 +96,7 @@ macro_rules! native {
     (@ $value:ty, $atomic:ty, $($name:ident $operation:ident),*) => {
         $(#[inline]
         unsafe fn $name(place: *mut $value, value: $value) -> $value {
+            // SAFETY: the caller's promise. A plain access at the same time is the race of the program, which it has without us.
             unsafe { <$atomic>::from_ptr(place) }.$operation(value, Ordering::SeqCst)
         })*
     };
@@ -124,9 +131,9 @@ fn update16(place: *mut u128, change: impl Fn(u128) -> u128) -> u128 {
     }
 }
 
-// SAFETY (of the whole): the program does this operation on this place.
 impl Value for u128 {
     unsafe fn load(place: *mut u128, _: Order) -> u128 {
+        // SAFETY: the caller's promise, for all sixteen bytes.
         unsafe { exchange16(place, 0, 0) }
     }
     unsafe fn store(place: *mut u128, value: u128, _: Order) {
@@ -136,6 +143,7 @@ impl Value for u128 {
         update16(place, |_| value)
     }
     unsafe fn compare_exchange(place: *mut u128, old: u128, new: u128) -> Result<u128, u128> {
+        // SAFETY: the caller's promise, for all sixteen bytes.
         match unsafe { exchange16(place, old, new) } {
             found if found == old => Ok(found),
             found => Err(found),
@@ -366,6 +374,7 @@ pub unsafe fn compare<T: Value>(
     failure: i32,
     pc: usize,
 ) -> Result<T, T> {
+    // SAFETY: the program does this operation on `place`, and may therefore read there, too.
     unsafe {
         let writes = T::load(place, Order(0)) == old;
         let orders = (Order(order), Order(failure));

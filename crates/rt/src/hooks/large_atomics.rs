@@ -36,6 +36,7 @@ unsafe fn copy(from: usize, to: usize, size: usize) {
 }
 
 unsafe fn equal(a: usize, b: usize, size: usize) -> bool {
+    // SAFETY: both are objects of the program, so long; the atomic one is locked.
     let bytes = |at: usize| unsafe { std::slice::from_raw_parts(at as *const u8, size) };
     bytes(a) == bytes(b)
 }
@@ -60,25 +61,28 @@ macro_rules! by_size {
     };
 }
 
-// SAFETY (of all that follow): the program does this operation on this place, with these objects of its own.
-
 unsafe fn get<T: Value>(from: usize) -> T {
+    // SAFETY: an object of the program that has at least this size.
     unsafe { (from as *const T).read_unaligned() }
 }
 
 unsafe fn put<T: Value>(to: usize, value: T) {
+    // SAFETY: an object of the program that has at least this size, and that it has handed over to be written.
     unsafe { (to as *mut T).write_unaligned(value) };
 }
 
 unsafe fn load_native<T: Value>(place: usize, to: usize, order: i32, pc: usize) {
+    // SAFETY: `by_size` has seen that the place is aligned; both objects are the program's, and have this size.
     unsafe { put(to, load(place as *mut T, Order(order), pc)) };
 }
 
 unsafe extern "C" fn load_any(size: usize, place: usize, to: usize, order: i32, pc: usize) {
     let load = || {
         let _lock = lock(place);
+        // SAFETY: both objects are the program's, and have this size; the atomic one is locked.
         unsafe { copy(place, to, size) };
     };
+    // SAFETY: the program's own operation, with its own arguments.
     unsafe {
         by_size!(size, place: load_native(place, to, order, pc), {
             load_by(variable(place, size), Order(order), pc, load)
@@ -88,6 +92,7 @@ unsafe extern "C" fn load_any(size: usize, place: usize, to: usize, order: i32, 
 }
 
 unsafe fn store_native<T: Value>(place: usize, from: usize, order: i32, pc: usize) {
+    // SAFETY: `by_size` has seen that the place is aligned; both objects are the program's, and have this size.
     unsafe { store(place as *mut T, get(from), Order(order), pc) };
 }
 
@@ -95,8 +100,10 @@ unsafe extern "C" fn store_any(size: usize, place: usize, from: usize, order: i3
     plain(from, size, false, pc);
     let store = || {
         let _lock = lock(place);
+        // SAFETY: both objects are the program's, and have this size; the atomic one is locked.
         unsafe { copy(from, place, size) };
     };
+    // SAFETY: the program's own operation, with its own arguments.
     unsafe {
         by_size!(size, place: store_native(place, from, order, pc), {
             store_by(variable(place, size), Order(order), pc, store)
@@ -105,6 +112,7 @@ unsafe extern "C" fn store_any(size: usize, place: usize, from: usize, order: i3
 }
 
 unsafe fn exchange_native<T: Value>(place: usize, from: usize, to: usize, order: i32, pc: usize) {
+    // SAFETY: `by_size` has seen that the place is aligned; the objects are the program's, and have this size.
     unsafe { put(to, exchange(place as *mut T, get(from), Order(order), pc)) };
 }
 
@@ -121,6 +129,7 @@ unsafe extern "C" fn exchange_any(
         let _lock = lock(place);
         // One object may be both what is stored and where the old one goes.
         for at in 0..size {
+            // SAFETY: the three objects are the program's, and have more than `at` bytes; the atomic one is locked.
             unsafe {
                 let new = get::<u8>(from + at);
                 put(to + at, get::<u8>(place + at));
@@ -129,6 +138,7 @@ unsafe extern "C" fn exchange_any(
         }
         ((), true)
     };
+    // SAFETY: the program's own operation, with its own arguments.
     unsafe {
         by_size!(size, place: exchange_native(place, from, to, order, pc), {
             let orders = (Order(order), Order(0));
@@ -146,6 +156,7 @@ unsafe fn compare_native<T: Value>(
     (order, failure): (i32, i32),
     pc: usize,
 ) -> bool {
+    // SAFETY: `by_size` has seen that the place is aligned; the objects are the program's, and have this size.
     unsafe {
         match compare::<T>(place as *mut T, get(old), get(new), order, failure, pc) {
             Ok(_) => true,
@@ -168,16 +179,20 @@ unsafe extern "C" fn compare_any(
 ) -> bool {
     plain(old, size, false, pc);
     plain(new, size, false, pc);
+    // SAFETY: both objects are the program's, and have this size; the atomic one is locked by whoever asks.
     let is_old = || unsafe { equal(place, old, size) };
     let exchange = || {
         let _lock = lock(place);
         let exchanged = is_old();
         match exchanged {
+            // SAFETY: as above; another object of this size, which is only read.
             true => unsafe { copy(new, place, size) },
+            // SAFETY: as above; the program has handed the old value over to be written.
             false => unsafe { copy(place, old, size) },
         }
         (exchanged, exchanged)
     };
+    // SAFETY: the program's own operation, with its own arguments.
     let exchanged = unsafe {
         by_size!(size, place: compare_native(place, old, new, (order, failure), pc), {
             let writes = {

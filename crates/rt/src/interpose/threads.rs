@@ -72,7 +72,7 @@ unsafe extern "C" fn create(
 ) -> c_int {
     // The C library does this before the thread begins.
     writes(handle as usize, size_of::<libc::pthread_t>(), pc);
-    // SAFETY (of the whole): the program's own call, with its own arguments.
+    // SAFETY: the program's own call, with its own arguments; what is changed is a copy of the attributes.
     unsafe {
         let create = real!(pthread_create: fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut c_void) -> c_int);
         let mut stack_size = 8 << 20;
