@@ -60,7 +60,7 @@ test: compilers
 	$(CARGO) test --workspace
 	$(MAKE) --no-print-directory loom
 
-## Formatting and lints, where their tools are installed.
+## Formatting and lints, where their tools are installed; links in the documentation of the code, also to what is private.
 lint:
 	@if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --all --check; \
 	  else echo "rustfmt is not installed: formatting not checked"; fi
@@ -68,6 +68,7 @@ lint:
 	  $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings && \
 	  $(CARGO) clippy -p deadheat-rt --features interpose --all-targets --quiet -- -D warnings; \
 	  else echo "clippy is not installed: lints not checked"; fi
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" $(CARGO) doc --workspace --no-deps --quiet
 
 ## What threads share, under every interleaving: the same code, built for loom.
 loom:

@@ -19,7 +19,7 @@ impl Strand {
     }
 }
 
-/// A place in the source: an index into [`Tables::sites`](crate::Tables::sites).
+/// A place in the source: an index into [`Names::sites`](crate::Names::sites).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Site(pub u32);
 

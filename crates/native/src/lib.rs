@@ -1,7 +1,7 @@
 //! C and C++ programs, from the outside: built, launched, and what was found in them told in their own
 //! names and lines. What lives *inside* such a program is `deadheat-rt`, which this crate carries along.
 //!
-//! - [`compile`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
+//! - [`compile_if_called`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
 //! - [`cargo`] does the same for Rust programs.
 //! - [`launch`] runs a program so built and gives back how it ended and the files it left.
 //! - [`write_trace`] makes a trace of what a program has recorded.
