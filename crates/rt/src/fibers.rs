@@ -2,7 +2,7 @@
 
 use deadheat_order::Clock;
 
-use crate::recording::{self, Record};
+use crate::recording::{self, Stamped};
 use crate::thread::{Thread, enter, local};
 use crate::threads;
 use crate::world::world;
@@ -43,7 +43,7 @@ pub fn switch(fiber: usize, ordered: bool) {
     let Some(entered) = enter() else { return };
     let mut clock = Clock::default();
     if ordered && recording::on() {
-        entered.thread().note(Record::ReleaseMore, fiber, 0);
+        entered.thread().note(Stamped::ReleaseMore, fiber, 0);
     } else if ordered {
         entered
             .thread()
@@ -53,7 +53,7 @@ pub fn switch(fiber: usize, ordered: bool) {
     undisturbed(|| Thread::switch(next));
     if let Some(entered) = enter() {
         if ordered && recording::on() {
-            entered.thread().note(Record::Acquire, fiber, 0);
+            entered.thread().note(Stamped::Acquire, fiber, 0);
         }
         entered.thread().line.learn(&clock);
     }

@@ -17,7 +17,7 @@ use crate::openmp;
 use crate::openmp::messages::Signals;
 use crate::openmp::strand::Strand;
 use crate::os::{self, Spin, SpinGuard};
-use crate::recording::{self, Record};
+use crate::recording::{self, LockDetail, Stamped};
 use crate::shadow::ADDRESS_BITS;
 use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
@@ -341,7 +341,7 @@ pub fn entered() -> Option<Entered> {
 /// What was released at an address happens before what the thread does from now on.
 pub fn acquire(address: usize, pc: usize) {
     if recording::on() {
-        return recording::synchronise(Record::Acquire, address, pc, 0);
+        return recording::synchronise(Stamped::Acquire, address, pc, 0);
     }
     if let Some(entered) = entered()
         && let Some(place) = world().channels.find(address)
@@ -353,7 +353,7 @@ pub fn acquire(address: usize, pc: usize) {
 /// What the thread has done happens before what others do after they acquire at this address.
 pub fn release(address: usize, pc: usize) {
     if recording::on() {
-        return recording::synchronise(Record::Release, address, pc, 0);
+        return recording::synchronise(Stamped::Release, address, pc, 0);
     }
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
@@ -364,7 +364,7 @@ pub fn release(address: usize, pc: usize) {
 /// As [`release`], besides what others have released there.
 pub fn release_more(address: usize, pc: usize) {
     if recording::on() {
-        return recording::synchronise(Record::ReleaseMore, address, pc, 0);
+        return recording::synchronise(Stamped::ReleaseMore, address, pc, 0);
     }
     if let Some(entered) = entered() {
         let mut channel = world().channels.get(address).lock();
@@ -375,7 +375,7 @@ pub fn release_more(address: usize, pc: usize) {
 /// A token is taken from a semaphore.
 pub fn take(semaphore: usize, pc: usize) {
     match recording::on() {
-        true => recording::synchronise(Record::Take, semaphore, pc, 0),
+        true => recording::synchronise(Stamped::Take, semaphore, pc, 0),
         false => acquire(semaphore, pc),
     }
 }
@@ -383,7 +383,7 @@ pub fn take(semaphore: usize, pc: usize) {
 /// A token is about to be given to a semaphore.
 pub fn give(semaphore: usize, pc: usize) {
     match recording::on() {
-        true => recording::synchronise(Record::Give, semaphore, pc, 0),
+        true => recording::synchronise(Stamped::Give, semaphore, pc, 0),
         false => release_more(semaphore, pc),
     }
 }
@@ -391,7 +391,7 @@ pub fn give(semaphore: usize, pc: usize) {
 /// The memory of a lock is used for something else.
 pub fn destroy(address: usize, pc: usize) {
     if recording::on() {
-        return recording::synchronise(Record::Destroy, address, pc, 0);
+        return recording::synchronise(Stamped::Destroy, address, pc, 0);
     }
     if let Some(_entered) = enter() {
         world().channels.clear(address, address + 1);
@@ -405,7 +405,11 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
         let mut alone = 0;
         if recording::on() {
             if !world().off() {
-                thread.note(Record::Lock, address, recording::code(pc, u64::from(write)));
+                thread.note(
+                    Stamped::Lock,
+                    address,
+                    recording::code(pc, LockDetail::of_threads(write).into()),
+                );
             }
         } else if !world().off() {
             for released in readers.filter(|_| write).into_iter().chain([address]) {
@@ -438,15 +442,17 @@ pub fn hold_only(thread: &mut Thread, address: usize) {
         write: true,
     });
     thread.locks_changed();
-    note_only(thread, Record::Lock, address);
+    note_only(thread, Stamped::Lock, address);
 }
 
 /// Records that a lock of OpenMP was taken, or given back.
-pub fn note_only(thread: &mut Thread, record: Record, address: usize) {
-    const EXCLUSIVE: u64 = 1;
-    const OPENMP: u64 = 2;
+pub fn note_only(thread: &mut Thread, record: Stamped, address: usize) {
     if recording::on() && !world().off() {
-        thread.note(record, address, recording::code(0, EXCLUSIVE | OPENMP));
+        thread.note(
+            record,
+            address,
+            recording::code(0, LockDetail::OF_OPENMP.into()),
+        );
     }
 }
 
@@ -455,7 +461,7 @@ pub fn unhold_only(thread: &mut Thread, address: usize) {
     if let Some(place) = thread.held.iter().rposition(|held| held.address == address) {
         thread.held.remove(place);
         thread.locks_changed();
-        note_only(thread, Record::Unlock, address);
+        note_only(thread, Stamped::Unlock, address);
     }
 }
 
@@ -474,9 +480,9 @@ pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
         }
         match recording::on() {
             true => thread.note(
-                Record::Unlock,
+                Stamped::Unlock,
                 address,
-                recording::code(pc, u64::from(write)),
+                recording::code(pc, LockDetail::of_threads(write).into()),
             ),
             false => unlock(thread, address, if write { None } else { readers }),
         }
@@ -506,7 +512,11 @@ pub fn arrive(barrier: usize, pc: usize) -> Option<(u64, usize)> {
         *arrived += 1;
         let address = barrier + 1 + (round % 2) as usize;
         if recording::on() {
-            thread.note(Record::Arrive, barrier, recording::code(pc, round & 0xffff));
+            thread.note(
+                Stamped::Arrive,
+                barrier,
+                recording::code(pc, round & 0xffff),
+            );
             return Some((round, address));
         }
         let mut channel = world().channels.get(address).lock();
@@ -521,7 +531,7 @@ pub fn arrive(barrier: usize, pc: usize) -> Option<(u64, usize)> {
 /// A thread leaves a round of a barrier.
 pub fn leave(barrier: usize, (round, address): (u64, usize), pc: usize) {
     match recording::on() {
-        true => recording::synchronise(Record::Leave, barrier, pc, round & 0xffff),
+        true => recording::synchronise(Stamped::Leave, barrier, pc, round & 0xffff),
         false => acquire(address, pc),
     }
 }
@@ -538,7 +548,7 @@ pub fn begin_barrier(barrier: usize, count: u64) {
 /// A barrier ends.
 pub fn end_barrier(barrier: usize, pc: usize) {
     if recording::on() {
-        recording::synchronise(Record::Destroy, barrier, pc, 0);
+        recording::synchronise(Stamped::Destroy, barrier, pc, 0);
     }
     if let Some(_entered) = enter() {
         world()

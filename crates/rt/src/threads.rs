@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::openmp;
 use crate::origin::Stack;
 use crate::os::Spin;
-use crate::recording::{self, Record};
+use crate::recording::{self, Stamped};
 use crate::registry::{keep_only_this, pause, refresh_all, threads_before_fork};
 use crate::thread::{Entered, Thread, enter, local};
 use crate::world::world;
@@ -230,7 +230,7 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
         .threads
         .with(|inner| inner.add(Some(id), stack, &clock));
     if recording::on() && !openmp::is_runtime(code) {
-        creator.note(Record::Create, id as usize, recording::code(code, 0));
+        creator.note(Stamped::Create, id as usize, recording::code(code, 0));
     }
     let thread = Thread::new(id, line, stack_size);
     if let Some(Some(strand)) = openmp::with_strand(creator, |strand| strand.fork(id, stack)) {
@@ -283,7 +283,7 @@ pub fn begin(thread: *mut Thread, handle: usize) {
     let id = unsafe { (*thread).id };
     let entered = enter();
     if let Some(entered) = entered.as_ref().filter(|_| recording::on()) {
-        entered.thread().note(Record::Begin, 1, 0);
+        entered.thread().note(Stamped::Begin, 1, 0);
     }
     world().threads.with(|inner| {
         let detached = inner
@@ -331,7 +331,7 @@ pub fn begin_unknown() {
     Thread::begin(thread);
     if recording::on() {
         // SAFETY: the running thread's own.
-        unsafe { (*thread).note(Record::Begin, 0, 0) };
+        unsafe { (*thread).note(Stamped::Begin, 0, 0) };
     }
     #[cfg(feature = "interpose")]
     crate::interpose::threads::watch_end();
@@ -346,7 +346,7 @@ fn stack_limit() -> usize {
 pub fn end(entered: Entered) {
     let thread = entered.thread();
     if recording::on() {
-        thread.note(Record::End, 0, 0);
+        thread.note(Stamped::End, 0, 0);
     } else if !world().off() {
         crate::sync::abandon(thread);
     }
@@ -393,7 +393,7 @@ pub fn joined(entered: &Entered, handle: usize, id: u32, pc: usize) {
     if recording::on() && !openmp::is_runtime(pc) {
         entered
             .thread()
-            .note(Record::Join, id as usize, recording::code(pc, 0));
+            .note(Stamped::Join, id as usize, recording::code(pc, 0));
     }
     if let Some(Handle {
         end: Some(clock),

@@ -1,6 +1,12 @@
 #![doc = include_str!("tape.md")]
 
 pub mod packing;
+mod record;
+
+pub use record::{
+    AccessSite, AtomicDetail, AtomicKind, Code, Deed, LONGEST, LockDetail, Member, NewMemory,
+    Record, Stamped, THREAD_STRAND, UnknownNumber, Unstamped, head, parts,
+};
 
 /// Which form of findings and tapes a runtime writes: a command reads those of its own only. It goes up with every
 /// change to either.

@@ -19,7 +19,7 @@
 //!
 //! Cost: a few operations a word that is as expected; a packed list may be longer than the list, by an eighth.
 
-use crate::{BUFFER, FIRST_SITE, PAYLOAD};
+use crate::{BUFFER, FIRST_SITE, PAYLOAD, Stamped, Unstamped};
 
 /// How many tracks sites share, and records that are none.
 const SITE_TRACKS: usize = 256;
@@ -29,11 +29,11 @@ const TIMES: usize = SITE_TRACKS + OTHER_TRACKS;
 const NUMBERS: usize = TIMES + 1;
 const TRACKS: usize = NUMBERS + 3;
 /// The record that tells the time of what follows.
-const TIME: u64 = 3;
+const TIME: u64 = Unstamped::Time as u64;
 /// Numbers of records of several words, whose second word is about code.
-const LONG: std::ops::Range<u64> = 4..FIRST_SITE;
+const LONG: std::ops::Range<u64> = Unstamped::Elsewhere as u64..FIRST_SITE;
 /// Those whose third word is a stamp.
-const STAMPED: std::ops::Range<u64> = 10..FIRST_SITE;
+const STAMPED: std::ops::Range<u64> = Stamped::Freed as u64..FIRST_SITE;
 /// The most words there are in a chunk, whatever a damaged one says.
 const MOST: usize = BUFFER / 8;
 /// The most that a surprise's first byte says of what was expected.
@@ -335,6 +335,7 @@ impl Surprise {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head;
 
     fn packed(words: &[u64]) -> Option<Vec<u8>> {
         let mut out = vec![0xaa; words.len() * 9 + 64];
@@ -356,12 +357,17 @@ mod tests {
         while words.len() < 3000 {
             now += rng.u64(..100);
             match rng.u32(..6) {
-                0 => words.push(3 << 48 | now & PAYLOAD),
+                0 => words.push(head(Unstamped::Time.into(), now)),
                 1 => {
-                    let record = rng.u64(10..31) << 48 | rng.u64(..4) << 12;
+                    let stamped = rng.choice(Stamped::ALL).copied().unwrap();
+                    let record = head(stamped.into(), rng.u64(..4) << 12);
                     words.extend([record, rng.u64(..64) << 48 | rng.u64(..8), now / 3, now]);
                 }
-                2 => words.extend([1 << 48 | rng.u64(..8), 2 << 48 | rng.u64(..4)]),
+                2 => {
+                    let (caller, depth) = (rng.u64(..8), rng.u64(..4));
+                    words.push(head(Unstamped::Entered.into(), caller));
+                    words.push(head(Unstamped::Left.into(), depth));
+                }
                 3 => words.push(rng.u64(..)),
                 _ => {
                     let sites: Vec<(u64, u64)> = (0..rng.u64(1..4))

@@ -1,10 +1,11 @@
 //! What a first look at a tape finds: who there is, where pieces of memory begin and end, and what orders anything.
 
+use deadheat_tape::{AtomicDetail, Stamped};
 use rustc_hash::FxHashSet;
 
 use super::grain::Grain;
-use super::tape::{Record, Stamp, Tape, What};
-use super::{atomic_size, thread_name};
+use super::tape::{Record, Stamp, Tape};
+use super::thread_name;
 
 /// See the [module](self).
 #[derive(Default)]
@@ -37,7 +38,10 @@ impl Contents {
                         contents.steps += 1;
                         contents.stamped(&stamped);
                     }
-                    _ => {}
+                    Record::Entered(_)
+                    | Record::Left(_)
+                    | Record::Time(_)
+                    | Record::Stack { .. } => {}
                 }
             }
         }
@@ -47,18 +51,31 @@ impl Contents {
 
     fn stamped(&mut self, stamped: &Stamp) {
         match stamped.what {
-            What::Atomic => {
-                self.grain.note(stamped.address, atomic_size(stamped));
+            Stamped::Atomic => {
+                if let Ok(atomic) = AtomicDetail::try_from(stamped.detail) {
+                    self.grain.note(stamped.address, atomic.size);
+                }
                 self.acquired.insert(stamped.address);
             }
-            What::Acquire => drop(self.acquired.insert(stamped.address)),
-            What::Freed | What::Allocated | What::New => {
+            Stamped::Acquire => drop(self.acquired.insert(stamped.address)),
+            Stamped::Freed | Stamped::Allocated | Stamped::New => {
                 self.grain.note(stamped.address, stamped.size);
             }
-            What::Create | What::Join => self.thread(stamped.address as u32),
-            What::Fence => self.has_fences = true,
-            What::Task => self.has_tasks = true,
-            _ => {}
+            Stamped::Create | Stamped::Join => self.thread(stamped.address as u32),
+            Stamped::Fence => self.has_fences = true,
+            Stamped::Task => self.has_tasks = true,
+            Stamped::Lock
+            | Stamped::Unlock
+            | Stamped::Take
+            | Stamped::Give
+            | Stamped::Arrive
+            | Stamped::Leave
+            | Stamped::Release
+            | Stamped::ReleaseMore
+            | Stamped::Begin
+            | Stamped::End
+            | Stamped::Destroy
+            | Stamped::Run => {}
         }
     }
 

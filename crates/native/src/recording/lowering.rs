@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use deadheat_model::words::Table;
 use deadheat_model::{AtomicOrdering, Barrier, Location, Lock, Op, Semaphore, Strand};
+use deadheat_tape::AtomicKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Gives things names: says the number of a new one.
@@ -305,11 +306,14 @@ impl Lowering {
         &mut self,
         strand: Strand,
         (address, locations): (u64, &[Location]),
-        (operation, order): (Operation, AtomicOrdering),
+        (operation, order): (AtomicKind, AtomicOrdering),
         names: &mut N,
         ops: &mut Ops,
     ) -> Result<(), N::Error> {
-        let (reads, writes) = (operation != Operation::Store, operation != Operation::Load);
+        let (reads, writes) = (
+            operation != AtomicKind::Store,
+            operation != AtomicKind::Load,
+        );
         if reads && acquires(order) {
             // The guard of a static variable of C++ is released by a function and acquired by an atomic load.
             self.acquire(strand, address, ops);
@@ -330,20 +334,20 @@ impl Lowering {
         // A plain store ends what was released, but for the thread that did so last: C11 has it continue.
         let state = &mut self.objects.entry(address).or_default().atomic;
         let continues =
-            operation == Operation::Store && !releases(order) && state.last == Some(strand);
+            operation == AtomicKind::Store && !releases(order) && state.last == Some(strand);
         for location in locations {
             let op = match operation {
-                Operation::Load => Op::AtomicLoad(*location, order),
-                Operation::Store if continues => Op::AtomicUpdate(*location, order),
-                Operation::Store => Op::AtomicStore(*location, order),
-                Operation::Update => Op::AtomicUpdate(*location, order),
+                AtomicKind::Load => Op::AtomicLoad(*location, order),
+                AtomicKind::Store if continues => Op::AtomicUpdate(*location, order),
+                AtomicKind::Store => Op::AtomicStore(*location, order),
+                AtomicKind::Update => Op::AtomicUpdate(*location, order),
             };
             ops.push((strand, op));
         }
         if !writes {
             return Ok(());
         }
-        if operation == Operation::Store && !continues {
+        if operation == AtomicKind::Store && !continues {
             state.last = None;
             state.tokens.clear();
         }
@@ -420,17 +424,9 @@ fn await_tokens(strand: Strand, tokens: &Tokens, ops: &mut Ops) {
     }
 }
 
-/// What an atomic operation does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operation {
-    Load,
-    Store,
-    Update,
-}
-
 /// A memory order as the compilers number them.
 pub fn ordering(number: u64) -> AtomicOrdering {
-    match number & 7 {
+    match number {
         0 => AtomicOrdering::Relaxed,
         1 | 2 => AtomicOrdering::Acquire,
         3 => AtomicOrdering::Release,

@@ -23,6 +23,7 @@ use std::rc::Rc;
 
 use deadheat_model::words::Table;
 use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
+use deadheat_tape::{AccessSite, AtomicDetail, Deed, LockDetail, NewMemory, Stamped};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,12 +36,12 @@ use crate::symbols::{Frame, Symbols};
 use contents::Contents;
 use grain::{Grain, NONE, UNCHECKED};
 use locals::Locals;
-use lowering::{Lowering, Naming, Operation, ordering};
+use lowering::{Lowering, Naming, ordering};
 use memory::Memory;
 use order::{Order, Step};
 use places::Places;
-use tape::{Code, Stamp, Tape, What};
-use tasks::{Deed, Tasks};
+use tape::{Stamp, Tape, acquires};
+use tasks::Tasks;
 
 /// What a recording turned out to be.
 #[derive(Clone, Debug, Default)]
@@ -163,10 +164,6 @@ fn thread_name(number: u32) -> String {
     }
 }
 
-fn atomic_size(stamped: &Stamp) -> u64 {
-    stamped.detail >> 6 & 0x3ff
-}
-
 /// Writes the trace, step by step.
 struct Scribe<'w> {
     names: Names<'w>,
@@ -219,7 +216,7 @@ impl Naming for Names<'_> {
 impl Scribe<'_> {
     fn step(&mut self, thread: u32, step: Step, calls: &[u64]) -> Result<(), TraceError> {
         if let Step::Stamp(Stamp {
-            what: What::Run,
+            what: Stamped::Run,
             address,
             ..
         }) = step
@@ -241,10 +238,10 @@ impl Scribe<'_> {
             Step::Stamp(stamped) => {
                 self.ops.clear();
                 match stamped.what {
-                    What::Task => self.task(strand, &stamped, calls)?,
+                    Stamped::Task => self.task(strand, &stamped, calls)?,
                     _ => self.stamped(strand, &stamped)?,
                 }
-                if stamped.what.acquires() {
+                if acquires(stamped.what) {
                     let read = self.locals.read(strand);
                     self.ops.extend(read.map(|op| (strand, op)));
                 }
@@ -323,7 +320,7 @@ impl Scribe<'_> {
         &mut self,
         strand: Strand,
         address: u64,
-        code: Code,
+        code: AccessSite,
         calls: &[u64],
     ) -> Result<(), TraceError> {
         let site = self.site(code.pc, calls)?;
@@ -362,8 +359,8 @@ impl Scribe<'_> {
         let (names, ops) = (&mut self.names, &mut self.ops);
         let other = Strand(address as u32);
         match stamped.what {
-            What::Run | What::Task => {}
-            What::Freed => {
+            Stamped::Run | Stamped::Task => {}
+            Stamped::Freed => {
                 if self.several {
                     self.touch(address, size)?;
                     let writes = self
@@ -373,68 +370,67 @@ impl Scribe<'_> {
                     self.ops.extend(writes);
                 }
             }
-            What::Allocated => {
+            Stamped::Allocated => {
                 self.renew(address, size);
                 self.names.memory.allocate(address, size);
             }
-            What::New => self.new_memory(stamped),
-            What::Lock => {
-                let write = stamped.detail & 1 != 0;
+            Stamped::New => self.new_memory(stamped),
+            Stamped::Lock => {
+                let write = LockDetail::from(stamped.detail).exclusive;
                 self.lowering.lock(strand, address, write, names, ops)?;
             }
-            What::Unlock => {
+            Stamped::Unlock => {
                 // Who gets a lock of OpenMP may say so before the one who gives it back.
-                let late = stamped.detail & 2 != 0 && !self.lowering.holds(strand, address);
+                let openmp = LockDetail::from(stamped.detail).openmp;
+                let late = openmp && !self.lowering.holds(strand, address);
                 if !late {
                     self.lowering.unlock(strand, address, ops);
                 }
             }
-            What::Take => self
+            Stamped::Take => self
                 .lowering
                 .semaphore(strand, address, false, names, ops)?,
-            What::Give => self.lowering.semaphore(strand, address, true, names, ops)?,
-            What::Arrive | What::Leave => {
-                let arrives = stamped.what == What::Arrive;
+            Stamped::Give => self.lowering.semaphore(strand, address, true, names, ops)?,
+            Stamped::Arrive | Stamped::Leave => {
+                let arrives = stamped.what == Stamped::Arrive;
                 let round = (address, stamped.detail);
                 self.lowering.barrier(strand, round, arrives, names, ops)?;
             }
-            What::Acquire => self.lowering.acquire(strand, address, ops),
-            What::Release | What::ReleaseMore => {
+            Stamped::Acquire => self.lowering.acquire(strand, address, ops),
+            Stamped::Release | Stamped::ReleaseMore => {
                 // What nobody acquires orders nothing.
                 if self.acquired.contains(&address) {
-                    let more = stamped.what == What::ReleaseMore;
+                    let more = stamped.what == Stamped::ReleaseMore;
                     self.lowering.release(strand, address, more, names, ops)?;
                 }
             }
-            What::Atomic => {
-                self.touch(address, atomic_size(stamped))?;
-                let operation = match stamped.detail >> 4 & 3 {
-                    0 => Operation::Load,
-                    1 => Operation::Store,
-                    _ => Operation::Update,
+            Stamped::Atomic => {
+                let Ok(atomic) = AtomicDetail::try_from(stamped.detail) else {
+                    return Ok(());
                 };
-                let how = (operation, ordering(stamped.detail));
+                self.touch(address, atomic.size)?;
+                let how = (atomic.kind, ordering(atomic.order));
                 let variable = (address, &self.touched[..]);
                 let (names, ops) = (&mut self.names, &mut self.ops);
                 self.lowering.atomic(strand, variable, how, names, ops)?;
             }
-            What::Fence => {
+            Stamped::Fence => {
                 let order = ordering(stamped.detail);
                 self.lowering.fence(strand, order, names, ops)?;
             }
-            What::Create => {
+            Stamped::Create => {
                 self.several = true;
                 self.created.insert(other);
                 ops.push((strand, Op::Fork(other)));
             }
-            What::Join => {
+            Stamped::Join => {
                 if self.tasks.close(other) {
                     self.living.remove(&other);
                     self.lowering.end(other, ops);
                 }
                 ops.push((strand, Op::Join(other)));
             }
-            What::Begin => {
+            Stamped::Begin => {
                 if address == 0 {
                     self.several |= !self.living.is_empty();
                     let living = &self.living;
@@ -446,19 +442,19 @@ impl Scribe<'_> {
                 }
                 self.living.insert(strand);
             }
-            What::End => {
+            Stamped::End => {
                 self.lowering.end(strand, ops);
                 self.living.remove(&strand);
                 self.tasks.close(strand);
             }
-            What::Destroy => self.lowering.forget(address, 1),
+            Stamped::Destroy => self.lowering.forget(address, 1),
         }
         Ok(())
     }
 
     /// Puts what a strand of OpenMP does into `ops`.
     fn task(&mut self, strand: Strand, stamped: &Stamp, calls: &[u64]) -> Result<(), TraceError> {
-        let Some(deed) = Deed::of(stamped.detail) else {
+        let Ok(deed) = Deed::try_from(stamped.detail) else {
             return Ok(());
         };
         self.several = true;
@@ -486,13 +482,13 @@ impl Scribe<'_> {
     fn new_memory(&mut self, stamped: &Stamp) {
         let Stamp { address, size, .. } = *stamped;
         self.renew(address, size);
-        match stamped.detail {
-            0 => self.names.memory.map(address, size),
-            2 => self.names.memory.hand_out(address, size),
-            3 => self
+        match NewMemory::try_from(stamped.detail) {
+            Ok(NewMemory::Mapped) => self.names.memory.map(address, size),
+            Ok(NewMemory::Runtime) => self.names.memory.hand_out(address, size),
+            Ok(NewMemory::Unchecked) => self
                 .grain
                 .each(address, size, |_, number| *number = UNCHECKED),
-            _ => {}
+            Ok(NewMemory::Stack) | Err(_) => {}
         }
     }
 

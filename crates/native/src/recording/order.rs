@@ -10,12 +10,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::tape::{Code, Record, Records, Stamp, Tape, What};
+use deadheat_tape::{AccessSite, Stamped};
+
+use super::tape::{Record, Records, Stamp, Tape};
 
 /// What a thread does next, in the order of all.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    Access { address: u64, code: Code },
+    Access { address: u64, code: AccessSite },
     Stamp(Stamp),
     Stack { address: u64, size: u64 },
 }
@@ -26,7 +28,7 @@ impl Step {
         match self {
             Step::Access { .. } => false,
             Step::Stack { .. } => true,
-            Step::Stamp(stamped) => matches!(stamped.what, What::Allocated | What::New),
+            Step::Stamp(stamped) => matches!(stamped.what, Stamped::Allocated | Stamped::New),
         }
     }
 }

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use deadheat_tape::packing::Packing;
 use deadheat_tape::{
-    ALIGNMENT, BUFFER, END_STAMP, END_TIME, FIRST_SITE, HEADER, PACKED, PAYLOAD, PLAIN, SITES,
+    self as tape, ALIGNMENT, AccessSite, BUFFER, Code, END_STAMP, END_TIME, HEADER, PACKED, PLAIN,
+    SITES, Stamped, Unstamped, parts,
 };
 
 /// A tape: its table of sites, and where each thread's chunks are.
@@ -29,14 +30,6 @@ struct Chunk {
     packed: bool,
 }
 
-/// Code that makes plain accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Code {
-    pub pc: u64,
-    pub size: u64,
-    pub write: bool,
-}
-
 /// One record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Record {
@@ -47,7 +40,7 @@ pub enum Record {
     /// The time of the accesses that follow.
     Time(u64),
     /// A plain access.
-    Access { address: u64, code: Code },
+    Access { address: u64, code: AccessSite },
     /// The thread's name.
     Name([u8; 16]),
     /// The thread's stack.
@@ -59,7 +52,7 @@ pub enum Record {
 /// Something that has a place in the order of all threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamp {
-    pub what: What,
+    pub what: Stamped,
     /// Of the object, or the number of a thread.
     pub address: u64,
     pub pc: u64,
@@ -70,76 +63,30 @@ pub struct Stamp {
     pub size: u64,
 }
 
-/// What a stamped record tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    Freed,
-    Allocated,
-    New,
-    Lock,
-    Unlock,
-    Take,
-    Give,
-    Arrive,
-    Leave,
-    Acquire,
-    Release,
-    ReleaseMore,
-    Atomic,
-    Fence,
-    Create,
-    Join,
-    Begin,
-    End,
-    Destroy,
-    Run,
-    Task,
-}
-
-impl What {
-    fn of(number: u64) -> Option<What> {
-        Some(match number {
-            10 => What::Freed,
-            11 => What::Allocated,
-            12 => What::New,
-            13 => What::Lock,
-            14 => What::Unlock,
-            15 => What::Take,
-            16 => What::Give,
-            17 => What::Arrive,
-            18 => What::Leave,
-            19 => What::Acquire,
-            20 => What::Release,
-            21 => What::ReleaseMore,
-            22 => What::Atomic,
-            23 => What::Fence,
-            24 => What::Create,
-            25 => What::Join,
-            26 => What::Begin,
-            27 => What::End,
-            28 => What::Destroy,
-            29 => What::Run,
-            30 => What::Task,
-            _ => return None,
-        })
-    }
-
-    /// Whether a thread may know more than before, afterwards.
-    pub fn acquires(self) -> bool {
-        matches!(
-            self,
-            What::Lock
-                | What::Take
-                | What::Leave
-                | What::Acquire
-                | What::Atomic
-                | What::Fence
-                | What::Join
-        )
-    }
-
-    fn has_size(self) -> bool {
-        matches!(self, What::Freed | What::Allocated | What::New)
+/// Whether a thread may know more than before, after such a record.
+pub fn acquires(record: Stamped) -> bool {
+    match record {
+        Stamped::Lock
+        | Stamped::Take
+        | Stamped::Leave
+        | Stamped::Acquire
+        | Stamped::Atomic
+        | Stamped::Fence
+        | Stamped::Join => true,
+        Stamped::Freed
+        | Stamped::Allocated
+        | Stamped::New
+        | Stamped::Unlock
+        | Stamped::Give
+        | Stamped::Arrive
+        | Stamped::Release
+        | Stamped::ReleaseMore
+        | Stamped::Create
+        | Stamped::Begin
+        | Stamped::End
+        | Stamped::Destroy
+        | Stamped::Run
+        | Stamped::Task => false,
     }
 }
 
@@ -208,14 +155,6 @@ impl Tape {
             words: Vec::new(),
             at: 0,
             packing: Packing::new(),
-        }
-    }
-
-    fn code(&self, site: u64) -> Code {
-        Code {
-            pc: site & PAYLOAD,
-            size: (site >> 49).clamp(1, 16),
-            write: site >> 48 & 1 != 0,
         }
     }
 }
@@ -292,80 +231,66 @@ impl Iterator for Records<'_> {
 impl Records<'_> {
     fn record(&mut self) -> Option<Record> {
         let words = self.words.get(self.at..)?;
-        let head = *words.first()?;
-        let (number, payload) = (head >> 48, head & PAYLOAD);
-        let (record, length) = match number {
-            0 => return None,
-            1 => (Record::Entered(payload), 1),
-            2 => (Record::Left(payload), 1),
-            3 => (Record::Time(payload), 1),
-            4 => {
-                let code = self.tape.code(*words.get(1)?);
-                (
-                    Record::Access {
-                        address: payload,
-                        code,
-                    },
-                    2,
-                )
-            }
-            5 | 6 => {
-                let code = Code {
-                    pc: *words.get(1)? & PAYLOAD,
-                    size: *words.get(2)?,
-                    write: number == 6,
-                };
-                (
-                    Record::Access {
-                        address: payload,
-                        code,
-                    },
-                    3,
-                )
-            }
-            7 => {
-                let text = [words.get(1)?.to_ne_bytes(), words.get(2)?.to_ne_bytes()];
-                let name = std::array::from_fn(|at| text[at / 8][at % 8]);
-                (Record::Name(name), 3)
-            }
-            8 => {
-                let size = *words.get(2)?;
-                (
-                    Record::Stack {
-                        address: payload,
-                        size,
-                    },
-                    3,
-                )
-            }
-            FIRST_SITE.. => {
-                let site = *self.tape.sites.get(number as usize)?;
-                let code = self.tape.code(site);
-                (
-                    Record::Access {
-                        address: payload,
-                        code,
-                    },
-                    1,
-                )
-            }
-            _ => {
-                let what = What::of(number)?;
-                let length = 4 + usize::from(what.has_size());
-                let words = words.get(..length)?;
-                let stamped = Stamp {
+        let (number, payload) = parts(*words.first()?);
+        let (record, length) = match tape::Record::try_from(number).ok()? {
+            tape::Record::Access(site) => (self.access(payload, site)?, 1),
+            tape::Record::Unstamped(kind) => unstamped(kind, payload, words)?,
+            tape::Record::Stamped(what) => {
+                let words = words.get(..what.words())?;
+                let Code { pc, detail } = Code::from_word(words[1]);
+                let stamp = Stamp {
                     what,
                     address: payload,
-                    pc: words[1] & PAYLOAD,
-                    detail: words[1] >> 48,
+                    pc,
+                    detail,
                     stamp: words[2],
                     time: words[3],
                     size: words.get(4).copied().unwrap_or(0),
                 };
-                (Record::Stamp(stamped), length)
+                (Record::Stamp(stamp), what.words())
             }
         };
         self.at += length;
         Some(record)
     }
+
+    /// A plain access at a site of the table.
+    fn access(&self, address: u64, site: u64) -> Option<Record> {
+        let site = *self.tape.sites.get(usize::try_from(site).ok()?)?;
+        let code = AccessSite::from_word(site);
+        Some(Record::Access { address, code })
+    }
+}
+
+/// A record without a stamp, from its words, and how many it has.
+fn unstamped(kind: Unstamped, payload: u64, words: &[u64]) -> Option<(Record, usize)> {
+    let address = payload;
+    let range = |write| {
+        let code = AccessSite {
+            pc: Code::from_word(*words.get(1)?).pc,
+            size: *words.get(2)?,
+            write,
+        };
+        Some((Record::Access { address, code }, 3))
+    };
+    Some(match kind {
+        Unstamped::Entered => (Record::Entered(payload), 1),
+        Unstamped::Left => (Record::Left(payload), 1),
+        Unstamped::Time => (Record::Time(payload), 1),
+        Unstamped::Elsewhere => {
+            let code = AccessSite::from_word(*words.get(1)?);
+            (Record::Access { address, code }, 2)
+        }
+        Unstamped::ReadRange => range(false)?,
+        Unstamped::WriteRange => range(true)?,
+        Unstamped::Name => {
+            let text = [words.get(1)?.to_ne_bytes(), words.get(2)?.to_ne_bytes()];
+            let name = std::array::from_fn(|at| text[at / 8][at % 8]);
+            (Record::Name(name), 3)
+        }
+        Unstamped::Stack => {
+            let size = *words.get(2)?;
+            (Record::Stack { address, size }, 3)
+        }
+    })
 }

@@ -13,12 +13,10 @@
 //! not run yet, and what that does later is left out.
 
 use deadheat_model::{Finish, Op, Promise, Strand};
+use deadheat_tape::{Deed, Member, THREAD_STRAND};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lowering::Ops;
-
-/// What names a thread of the program's own, beside its number.
-const THREAD: u64 = 1 << 40;
 
 /// See the [module](self).
 #[derive(Default)]
@@ -48,40 +46,6 @@ struct Region {
     barriers: u64,
 }
 
-/// What a strand does, as the table in `tape.md` has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
-    Task,
-    Member,
-    Set,
-    Get,
-    BeginGroup,
-    EndGroup,
-    End,
-    BeginRegion,
-    Barrier,
-    EndRegion,
-}
-
-impl Deed {
-    /// None: there is no such number.
-    pub fn of(number: u64) -> Option<Deed> {
-        Some(match number {
-            0 => Deed::Task,
-            1 => Deed::Member,
-            2 => Deed::Set,
-            3 => Deed::Get,
-            4 => Deed::BeginGroup,
-            5 => Deed::EndGroup,
-            6 => Deed::End,
-            7 => Deed::BeginRegion,
-            8 => Deed::Barrier,
-            9 => Deed::EndRegion,
-            _ => return None,
-        })
-    }
-}
-
 impl Tasks {
     /// The strand that a thread runs.
     pub fn running(&self, thread: u32) -> Strand {
@@ -93,7 +57,7 @@ impl Tasks {
 
     /// A thread goes on as a strand. One that nobody has created does nothing that is told.
     pub fn run(&mut self, thread: u32, name: u64) {
-        match name & THREAD {
+        match name & THREAD_STRAND {
             0 => {
                 let nobody = Strand(u32::MAX);
                 let strand = self.strands.get(&name).copied().unwrap_or(nobody);
@@ -128,9 +92,10 @@ impl Tasks {
             };
         }
         let region = self.regions.get(&creator).and_then(|open| open.last());
-        let (number, region, barriers) = match region {
-            Some(region) => (number >> 32, region.number, region.barriers),
-            None => (number >> 32, 0, 0),
+        let number = Member::from_payload(number).number;
+        let (region, barriers) = match region {
+            Some(region) => (region.number, region.barriers),
+            None => (0, 0),
         };
         match barriers {
             0 => format!("thread {number} of region {region}"),
@@ -148,7 +113,7 @@ impl Tasks {
         ops: &mut Ops,
     ) {
         let (name, op) = match deed {
-            Deed::Member => (number & 0xffff_ffff, Op::Async(created)),
+            Deed::Member => (Member::from_payload(number).strand, Op::Async(created)),
             _ => (number, Op::Future(created)),
         };
         self.strands.insert(name, created);

@@ -1,13 +1,14 @@
 use super::*;
 use deadheat_tape::packing::Packing;
-use deadheat_tape::{ALIGNMENT, PACKED, PLAIN};
+use deadheat_tape::{ALIGNMENT, Code, FIRST_SITE, PACKED, PLAIN, Unstamped, head};
 
 /// A tape with a chunk of these records for each thread, packed or not.
 fn tape(threads: &[Vec<u64>], sites: &[u64], packed: bool) -> Vec<u8> {
     let bytes =
         |words: &[u64]| -> Vec<u8> { words.iter().flat_map(|word| word.to_ne_bytes()).collect() };
     let mut table = vec![0; deadheat_tape::SITES];
-    table[32..32 + sites.len()].copy_from_slice(sites);
+    let first = FIRST_SITE as usize;
+    table[first..first + sites.len()].copy_from_slice(sites);
     let mut tape = bytes(&table);
     for (thread, records) in threads.iter().enumerate() {
         let mut content = bytes(records);
@@ -37,31 +38,37 @@ fn traced(bytes: &[u8]) -> Result<String, RecordingError> {
     Ok(execution.to_string())
 }
 
-fn stamped(number: u64, payload: u64, detail: u64, stamp: u64) -> [u64; 4] {
-    [number << 48 | payload, detail << 48, stamp, stamp]
+fn stamped(record: Stamped, payload: u64, detail: impl Into<u64>, stamp: u64) -> [u64; 4] {
+    let detail = detail.into();
+    let code = Code { pc: 0, detail };
+    [head(record.into(), payload), code.word(), stamp, stamp]
 }
 
 #[test]
 fn stamps_order_what_threads_do_whatever_the_clocks_say() {
-    let (create, begin, lock, unlock) = (24, 26, 13, 14);
-    let write = 32 << 48 | 0x1000;
+    let write = head(FIRST_SITE, 0x1000);
+    let alone = LockDetail::of_threads(true);
     let mut first = Vec::new();
-    first.extend(stamped(begin, 0, 0, 1));
-    first.extend(stamped(create, 1, 0, 2));
-    first.extend(stamped(lock, 0x2000, 1, 6));
+    first.extend(stamped(Stamped::Begin, 0, 0u64, 1));
+    first.extend(stamped(Stamped::Create, 1, 0u64, 2));
+    first.extend(stamped(Stamped::Lock, 0x2000, alone, 6));
     first.push(write);
-    first.extend(stamped(unlock, 0x2000, 1, 7));
+    first.extend(stamped(Stamped::Unlock, 0x2000, alone, 7));
     let mut second = Vec::new();
-    second.extend(stamped(begin, 1, 0, 3));
-    second.extend(stamped(lock, 0x2000, 1, 4));
+    second.extend(stamped(Stamped::Begin, 1, 0u64, 3));
+    second.extend(stamped(Stamped::Lock, 0x2000, alone, 4));
     // The clock of this processor is far ahead.
-    second.push(3 << 48 | 0xffff_ffff);
+    second.push(head(Unstamped::Time.into(), 0xffff_ffff));
     second.push(write);
-    second.extend(stamped(unlock, 0x2000, 1, 5));
-    let site = 4 << 49 | 1 << 48 | 0x77;
+    second.extend(stamped(Stamped::Unlock, 0x2000, alone, 5));
+    let site = AccessSite {
+        pc: 0x77,
+        size: 4,
+        write: true,
+    };
     let threads = [first, second];
-    let text = traced(&tape(&threads, &[site], false)).unwrap();
-    assert_eq!(traced(&tape(&threads, &[site], true)).unwrap(), text);
+    let text = traced(&tape(&threads, &[site.word()], false)).unwrap();
+    assert_eq!(traced(&tape(&threads, &[site.word()], true)).unwrap(), text);
     let actions: Vec<&str> = text
         .lines()
         .map(|line| line.rsplit_once('|').unwrap().0)
@@ -89,7 +96,7 @@ fn no_tape_makes_it_panic() {
                 let word = |rng: &mut fastrand::Rng| match rng.u32(..4) {
                     0 => rng.u64(..),
                     1 => rng.u64(..64),
-                    _ => rng.u64(1..40) << 48 | rng.u64(..8) << 3,
+                    _ => head(rng.u64(1..FIRST_SITE + 8), rng.u64(..8) << 3),
                 };
                 (0..rng.usize(..60)).map(|_| word(&mut rng)).collect()
             })

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::export;
-use crate::recording::{self, Record};
+use crate::recording::{self, NewMemory, Stamped};
 use crate::sync;
 use crate::thread::{enter, local};
 use crate::world::world;
@@ -126,13 +126,12 @@ extern "C" fn benign_race(_file: *const c_char, _line: i32, address: usize, _why
 
 /// Races on this memory are none. A recording leaves out what is done to it from now on.
 pub fn benign(address: usize, size: usize) {
-    const UNCHECKED: u64 = 3;
     if let Some(entered) = enter() {
         if recording::on() {
-            let code = recording::code(0, UNCHECKED);
+            let code = recording::code(0, NewMemory::Unchecked.into());
             return entered
                 .thread()
-                .note_memory(Record::New, address, size, code);
+                .note_memory(Stamped::New, address, size, code);
         }
         world().findings.benign(address, size);
     }

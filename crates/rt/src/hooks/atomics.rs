@@ -17,7 +17,7 @@ use super::export;
 use crate::access::atomic_access;
 use crate::origin::What;
 use crate::range::range;
-use crate::recording::{self, Operation, Record};
+use crate::recording::{self, AtomicKind, Stamped};
 use crate::sync::{Locked, entered};
 use crate::thread::{Thread, enter, local};
 use crate::world::world;
@@ -213,7 +213,7 @@ pub unsafe fn load<T: Value>(place: *mut T, order: Order, pc: usize) -> T {
 #[inline]
 pub fn load_by<R>(variable: Variable, order: Order, pc: usize, load: impl Fn() -> R) -> R {
     if recording::on() {
-        let load = || (load(), Operation::Load, order.0);
+        let load = || (load(), AtomicKind::Load, order.0);
         return recording::atomic(variable.address, variable.size, pc, load);
     }
     if unwatched() {
@@ -263,7 +263,7 @@ pub unsafe fn store<T: Value>(place: *mut T, value: T, order: Order, pc: usize) 
 pub fn store_by(variable: Variable, order: Order, pc: usize, store: impl FnOnce()) {
     let Variable { address, size } = variable;
     if recording::on() {
-        let store = || (store(), Operation::Store, order.0);
+        let store = || (store(), AtomicKind::Store, order.0);
         return recording::atomic(address, size, pc, store);
     }
     if unwatched() {
@@ -310,8 +310,8 @@ pub fn update<R>(
 ) -> R {
     if recording::on() {
         return recording::atomic(variable.address, variable.size, pc, || match operation() {
-            (result, true) => (result, Operation::Update, order.0),
-            (result, false) => (result, Operation::Load, failure.0),
+            (result, true) => (result, AtomicKind::Update, order.0),
+            (result, false) => (result, AtomicKind::Load, failure.0),
         });
     }
     if unwatched() {
@@ -388,7 +388,7 @@ pub unsafe fn compare<T: Value>(
 unsafe extern "C" fn thread_fence(order: i32, pc: usize) {
     std::sync::atomic::fence(Ordering::SeqCst);
     if recording::on() {
-        return recording::synchronise(Record::Fence, 0, pc, (order & 7) as u64);
+        return recording::synchronise(Stamped::Fence, 0, pc, (order & 7) as u64);
     }
     if unwatched() {
         return;

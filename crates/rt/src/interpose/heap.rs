@@ -11,7 +11,7 @@ use crate::heap::Header;
 use crate::hooks::export;
 use crate::origin::What;
 use crate::range::range_entered;
-use crate::recording::{self, Record};
+use crate::recording::{self, Stamped};
 use crate::thread::{Entered, enter, local};
 use crate::world::{World, world};
 
@@ -78,7 +78,7 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     if recording::on() {
         if let Some(entered) = entered {
             let thread = entered.thread();
-            thread.note_memory(Record::Allocated, block, size, recording::code(pc, 0));
+            thread.note_memory(Stamped::Allocated, block, size, recording::code(pc, 0));
         }
     } else if !world().off() {
         world()
@@ -117,7 +117,7 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     if recording::on() {
         // What code that is not checked does with its own blocks is its own business.
         if is_checked(pc) {
-            recording::memory(Record::Freed, block, header.size(), pc);
+            recording::memory(Stamped::Freed, block, header.size(), pc);
         }
     } else if let Some(entered) = enter() {
         let blocks = &world().blocks;

@@ -11,7 +11,7 @@ use crate::checked::is_checked;
 use crate::hooks::export;
 use crate::origin::What;
 use crate::range::range;
-use crate::recording::{self, Record};
+use crate::recording::{self, Stamped};
 use crate::thread::{enter, local};
 use crate::world::world;
 
@@ -56,7 +56,7 @@ pub fn touch2(to: usize, from: usize, size: usize, pc: usize) {
 /// Nothing that was done to this memory counts any more.
 pub fn forget(address: usize, size: usize) {
     if recording::on() {
-        return recording::memory(Record::New, address, size, 0);
+        return recording::memory(Stamped::New, address, size, 0);
     }
     if size > 0
         && let Some(_entered) = enter()
@@ -95,7 +95,7 @@ unsafe extern "C" fn munmap(at: Map, size: usize, pc: usize) -> c_int {
         .checked_add(size)
         .is_some_and(|end| end < 1 << 47);
     if possible && is_seen(pc) && recording::on() {
-        recording::memory(Record::Freed, at as usize, size, pc);
+        recording::memory(Stamped::Freed, at as usize, size, pc);
     } else if possible
         && is_seen(pc)
         && let Some(entered) = enter()

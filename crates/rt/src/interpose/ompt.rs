@@ -15,7 +15,7 @@ use crate::openmp::notes::{self, Name};
 use crate::openmp::strand::Strand;
 use crate::openmp::team::{self, Team};
 use crate::openmp::{self, Seen, with_strand};
-use crate::recording::{self, Record};
+use crate::recording::{self, Stamped};
 use crate::sync;
 use crate::thread::{Entered, Thread, enter};
 use crate::world::world;
@@ -153,7 +153,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
             thread.follow(next);
             if !std::mem::replace(&mut next.is_told, true) {
                 for held in thread.held.clone() {
-                    sync::note_only(thread, Record::Lock, held.address);
+                    sync::note_only(thread, Stamped::Lock, held.address);
                 }
             }
         }
@@ -513,7 +513,7 @@ unsafe extern "C" fn mutex_released(kind: c_int, lock: usize, _code: usize) {
 unsafe extern "C" fn flush(_thread: Data, code: usize) {
     const ACQUIRE_RELEASE: u64 = 4;
     if recording::on() {
-        return recording::synchronise(Record::Fence, 0, code, ACQUIRE_RELEASE);
+        return recording::synchronise(Stamped::Fence, 0, code, ACQUIRE_RELEASE);
     }
     if let Some(entered) = enter() {
         entered.thread().fence(true, true);

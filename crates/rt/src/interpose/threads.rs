@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::memory::writes;
 use super::real::real;
 use crate::hooks::export;
-use crate::recording::{self, Record};
+use crate::recording::{self, NewMemory, Stamped};
 use crate::sync;
 use crate::thread::{Thread, enter, local};
 use crate::threads;
@@ -215,7 +215,12 @@ fn find_stack() {
     let (from, to) = entered.thread().stack;
     if from != 0 && recording::on() {
         let thread = entered.thread();
-        thread.note_memory(Record::New, from, to - from, recording::code(0, 0));
+        thread.note_memory(
+            Stamped::New,
+            from,
+            to - from,
+            recording::code(0, NewMemory::Mapped.into()),
+        );
         recording::stack(thread);
     } else if from != 0 {
         world().shadow.clear(from, to & !7);

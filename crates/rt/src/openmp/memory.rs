@@ -5,9 +5,9 @@
 //! what is known of these is forgotten. How far down that reaches is noted when the shadow comes to know an address of
 //! the running thread's stack, and when a task is created, which may tell others where its creator's variables are.
 
-use super::notes::{self, Memory};
+use super::notes;
 use crate::histories::UNCHECKED;
-use crate::recording;
+use crate::recording::{self, NewMemory};
 use crate::thread::Thread;
 use crate::world::world;
 use std::sync::atomic::Ordering;
@@ -40,7 +40,7 @@ impl Thread {
         if (self.stack.0..self.stack.1).contains(&end) && self.lowest < end {
             let from = self.lowest.saturating_sub(RED_ZONE).max(self.stack.0) & !7;
             match recording::on() {
-                true => notes::memory(from, end - from, Memory::Stack),
+                true => notes::memory(from, end - from, NewMemory::Stack),
                 false => world().shadow.clear(from, end),
             }
             self.lowest = end;
@@ -54,7 +54,7 @@ pub fn renew(address: usize, size: usize) {
         return;
     }
     match recording::on() {
-        true => notes::memory(address, size, Memory::Runtime),
+        true => notes::memory(address, size, NewMemory::Runtime),
         false => world()
             .shadow
             .clear(address & !7, (address + size).next_multiple_of(8)),
@@ -64,7 +64,7 @@ pub fn renew(address: usize, size: usize) {
 /// Each thread has its own memory here, whatever task it runs.
 pub fn leave_unchecked(address: usize, size: usize) {
     if recording::on() {
-        return notes::memory(address, size, Memory::Unchecked);
+        return notes::memory(address, size, NewMemory::Unchecked);
     }
     for word in (address & !7..address + size).step_by(8) {
         let cell = world().shadow.cell(word);

@@ -10,43 +10,27 @@
 //! has, but for pieces of loops: those that one thread was handed are told as one after the other.
 
 use deadheat_order::{Signal, Step};
+pub use deadheat_tape::Deed;
+use deadheat_tape::{Member, THREAD_STRAND};
 
 use super::with_strand;
-use crate::recording::{self, Record, code};
+use crate::recording::{self, NewMemory, Stamped, code};
 use crate::thread::{Thread, local};
 
 /// Who a strand is to a recording: see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(u64);
 
-const THREAD: u64 = 1 << 40;
-
 impl Name {
     /// A thread of the program's own.
     pub fn thread(id: u32) -> Name {
-        Name(THREAD | u64::from(id))
+        Name(THREAD_STRAND | u64::from(id))
     }
 
     /// A strand that begins with this step.
     pub fn strand(first: Step) -> Name {
         Name(u64::from(first.0))
     }
-}
-
-/// What a strand does: numbers are those of the table in `tape.md`.
-#[derive(Clone, Copy, Debug)]
-#[repr(u64)]
-pub enum Deed {
-    Task = 0,
-    Member = 1,
-    Set = 2,
-    Get = 3,
-    BeginGroup = 4,
-    EndGroup = 5,
-    End = 6,
-    BeginRegion = 7,
-    Barrier = 8,
-    EndRegion = 9,
 }
 
 /// The running thread, if it is recorded.
@@ -58,7 +42,7 @@ fn recorder<'a>() -> Option<&'a mut Thread> {
 /// The strand that the running thread is said to run does something.
 fn note(deed: Deed, number: u64, pc: usize) {
     if let Some(thread) = recorder() {
-        thread.note(Record::Task, number as usize, code(pc, deed as u64));
+        thread.note(Stamped::Task, number as usize, code(pc, deed.into()));
     }
 }
 
@@ -88,8 +72,11 @@ pub fn task(creator: Name, task: Name, pc: usize) {
 
 /// A member of a number has begun a phase, in a region that a strand has met.
 pub fn member(region: Name, member: Name, number: u32, pc: usize) {
-    let number = member.0 | u64::from(number.min(0xffff)) << 32;
-    tell_of(region, Deed::Member, number, pc);
+    let member = Member {
+        strand: member.0,
+        number: number.into(),
+    };
+    tell_of(region, Deed::Member, member.payload(), pc);
 }
 
 /// A strand ends, or what it has done can be waited for.
@@ -107,23 +94,14 @@ pub fn join(name: Name, signals: &[Signal]) {
 /// What the running thread has done so far is over for whoever is told of later.
 pub fn pause() {
     if let Some(thread) = recorder() {
-        thread.note(Record::Run, thread.told.0 as usize, 0);
+        thread.note(Stamped::Run, thread.told.0 as usize, 0);
     }
 }
 
-/// A piece of memory is something new: see the table in `tape.md`.
-#[derive(Clone, Copy, Debug)]
-#[repr(u64)]
-pub enum Memory {
-    Stack = 1,
-    Runtime = 2,
-    Unchecked = 3,
-}
-
 /// A piece of memory is something new.
-pub fn memory(address: usize, size: usize, what: Memory) {
+pub fn memory(address: usize, size: usize, what: NewMemory) {
     if let Some(thread) = recorder() {
-        thread.note_memory(Record::New, address, size, code(0, what as u64));
+        thread.note_memory(Stamped::New, address, size, code(0, what.into()));
     }
 }
 
@@ -152,7 +130,7 @@ impl Thread {
     /// What follows is this strand's doing.
     pub fn tell_strand(&mut self, name: Name) {
         if recording::on() && std::mem::replace(&mut self.told, name) != name {
-            self.note(Record::Run, name.0 as usize, 0);
+            self.note(Stamped::Run, name.0 as usize, 0);
         }
     }
 }

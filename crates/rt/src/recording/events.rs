@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
-pub use super::tape::{Record, code};
+use deadheat_tape::{AtomicDetail, Unstamped};
+pub use deadheat_tape::{AtomicKind, LockDetail, NewMemory, Stamped};
+
+pub use super::tape::code;
 use crate::openmp::is_runtime;
 use crate::thread::{Thread, enter, local};
 use crate::world::world;
@@ -58,8 +61,8 @@ pub fn range(address: usize, size: usize, write: bool, pc: usize) {
     if running() && watched && !is_runtime(pc) {
         thread.note_lowest(address);
         let record = match write {
-            true => Record::WriteRange,
-            false => Record::ReadRange,
+            true => Unstamped::WriteRange,
+            false => Unstamped::ReadRange,
         };
         let (frames, id) = (thread.frames, thread.id);
         let more = [code(pc, 0), size as u64];
@@ -75,20 +78,24 @@ pub fn name(thread: &mut Thread, name: &[u8]) {
     let more = [0, 8].map(|at| u64::from_ne_bytes(std::array::from_fn(|byte| text[at + byte])));
     thread
         .tape
-        .note(thread.frames, thread.id, Record::Name, 0, more);
+        .note(thread.frames, thread.id, Unstamped::Name, 0, more);
 }
 
 /// The thread's stack lies there.
 pub fn stack(thread: &mut Thread) {
     let (from, to) = thread.stack;
     let more = [0, (to - from) as u64];
-    thread
-        .tape
-        .note(thread.frames, thread.id, Record::Stack, from as u64, more);
+    thread.tape.note(
+        thread.frames,
+        thread.id,
+        Unstamped::Stack,
+        from as u64,
+        more,
+    );
 }
 
 /// Something that orders threads, if synchronisation is looked at on the running thread.
-pub fn synchronise(record: Record, address: usize, pc: usize, detail: u64) {
+pub fn synchronise(record: Stamped, address: usize, pc: usize, detail: u64) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     if running() && thread.ignore[2] == 0 {
@@ -96,21 +103,12 @@ pub fn synchronise(record: Record, address: usize, pc: usize, detail: u64) {
     }
 }
 
-/// A block is allocated or freed, or other memory is as new.
-pub fn memory(record: Record, address: usize, size: usize, pc: usize) {
+/// A block is allocated or freed, or memory is mapped ([`NewMemory::Mapped`], which is 0).
+pub fn memory(record: Stamped, address: usize, size: usize, pc: usize) {
     if let Some(entered) = enter() {
         let code = code(pc, 0);
         entered.thread().note_memory(record, address, size, code);
     }
-}
-
-/// What an atomic operation did.
-#[derive(Clone, Copy, Debug)]
-#[repr(u64)]
-pub enum Operation {
-    Load = 0,
-    Store = 1,
-    Update = 2,
 }
 
 /// An atomic operation, which `operate` does and says what it was. Its place among those of the same variable is fixed
@@ -119,7 +117,7 @@ pub fn atomic<R>(
     address: usize,
     size: usize,
     pc: usize,
-    operate: impl FnOnce() -> (R, Operation, i32),
+    operate: impl FnOnce() -> (R, AtomicKind, i32),
 ) -> R {
     let Some(entered) = enter() else {
         return operate().0;
@@ -129,12 +127,14 @@ pub fn atomic<R>(
         return operate().0;
     }
     let _channel = world().channels.get(address).lock();
-    let (result, operation, order) = operate();
-    // There is room for ten bits.
-    let size = size.min(1023) as u64;
-    let detail = (order & 7) as u64 | (operation as u64) << 4 | size << 6;
+    let (result, kind, order) = operate();
+    let detail = AtomicDetail {
+        order: order as u64,
+        kind,
+        size: size as u64,
+    };
     if thread.ignore[2] == 0 {
-        thread.note(Record::Atomic, address, code(pc, detail));
+        thread.note(Stamped::Atomic, address, code(pc, detail.into()));
     }
     result
 }
@@ -150,7 +150,7 @@ pub fn first_create(thread: &mut Thread) {
     }
     for index in 0..thread.held.len() {
         let held = thread.held[index];
-        let write = u64::from(held.write);
-        thread.note(Record::Lock, held.address, code(0, write));
+        let detail = LockDetail::of_threads(held.write).into();
+        thread.note(Stamped::Lock, held.address, code(0, detail));
     }
 }

@@ -81,6 +81,6 @@ pub fn in_child() {
         // SAFETY: the running thread's own.
         && let Some(thread) = unsafe { local().thread.get().as_mut() }
     {
-        thread.note(Record::Begin, 0, 0);
+        thread.note(Stamped::Begin, 0, 0);
     }
 }

@@ -2,15 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_tape::{BUFFER, FIRST_SITE, HEADER, PAYLOAD};
+use deadheat_tape::{AccessSite, BUFFER, Code, HEADER, LONGEST, PAYLOAD, Stamped, Unstamped, head};
 
 use super::spool::{Full, Spool, begin};
 use crate::os;
 use crate::thread::{Frame, Thread, local};
 use crate::world::world;
 
-/// The most words a record has.
-const LONGEST: usize = 5;
 /// How many accesses have one time.
 const SAME_TIME: u32 = 32;
 /// How many chunks are not packed after one that was not worth it.
@@ -18,41 +16,6 @@ const UNTRIED: u32 = 15;
 /// A frame that the tape has.
 const TOLD: u32 = 1;
 const READS: usize = 1 << 7;
-
-/// The numbers of records that are not accesses: see the table of `deadheat_tape`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub enum Record {
-    Entered = 1,
-    Left = 2,
-    Time = 3,
-    Elsewhere = 4,
-    ReadRange = 5,
-    WriteRange = 6,
-    Name = 7,
-    Stack = 8,
-    Freed = 10,
-    Allocated = 11,
-    New = 12,
-    Lock = 13,
-    Unlock = 14,
-    Take = 15,
-    Give = 16,
-    Arrive = 17,
-    Leave = 18,
-    Acquire = 19,
-    Release = 20,
-    ReleaseMore = 21,
-    Atomic = 22,
-    Fence = 23,
-    Create = 24,
-    Join = 25,
-    Begin = 26,
-    End = 27,
-    Destroy = 28,
-    Run = 29,
-    Task = 30,
-}
 
 /// The next stamp.
 static STAMP: AtomicU64 = AtomicU64::new(1);
@@ -219,13 +182,13 @@ impl Tape {
                 if !self.has_room(id) {
                     return false;
                 }
-                self.put(Record::Left as u64, depth as u64);
+                self.put(Unstamped::Left.into(), depth as u64);
             }
             while known < top {
                 if !self.has_room(id) {
                     return false;
                 }
-                self.put(Record::Entered as u64, (*known).caller & PAYLOAD);
+                self.put(Unstamped::Entered.into(), (*known).caller);
                 (*known).chain = TOLD;
                 known = known.add(1);
             }
@@ -239,7 +202,7 @@ impl Tape {
     #[inline]
     fn put(&mut self, number: u64, payload: u64) {
         // SAFETY: there is room. The compiler must not put this off: the process may be killed at any time.
-        unsafe { self.next.write_volatile(number << 48 | payload & PAYLOAD) };
+        unsafe { self.next.write_volatile(head(number, payload)) };
         self.next = self.next.wrapping_add(1);
     }
 
@@ -268,9 +231,14 @@ impl Tape {
         if spool.is_full() || !self.prepare(frames, id) {
             return;
         }
-        let site = site(pc, 1 << LOG, WRITES);
+        let site = AccessSite {
+            pc: pc as u64,
+            size: 1 << LOG,
+            write: WRITES,
+        };
+        let site = site.word();
         let number = spool.site(site);
-        let word = number.unwrap_or(0) << 48 | address as u64 & PAYLOAD;
+        let word = head(number.unwrap_or(0), address as u64);
         if WRITES {
             self.era += 1;
         } else if LOG <= 3 && number.is_some() {
@@ -291,12 +259,12 @@ impl Tape {
         }
         if self.timeless == 0 {
             self.timeless = SAME_TIME;
-            self.put(Record::Time as u64, time());
+            self.put(Unstamped::Time.into(), time());
         }
         self.timeless -= 1;
         match number {
             Some(number) => self.put(number, address as u64),
-            None => self.put_long(Record::Elsewhere as u64, address as u64, &[site]),
+            None => self.put_long(Unstamped::Elsewhere.into(), address as u64, &[site]),
         }
     }
 
@@ -305,15 +273,15 @@ impl Tape {
         &mut self,
         frames: *mut Frame,
         id: u32,
-        record: Record,
+        record: Unstamped,
         payload: u64,
         more: [u64; 2],
     ) {
         if self.prepare(frames, id) {
             self.era += 1;
-            self.put(Record::Time as u64, time());
+            self.put(Unstamped::Time.into(), time());
             if self.has_room(id) {
-                self.put_long(record as u64, payload, &more);
+                self.put_long(record.into(), payload, &more);
             }
         }
     }
@@ -323,7 +291,7 @@ impl Tape {
         &mut self,
         frames: *mut Frame,
         id: u32,
-        record: Record,
+        record: Stamped,
         payload: u64,
         pc: u64,
         size: Option<u64>,
@@ -335,8 +303,8 @@ impl Tape {
         self.timeless = 0;
         let (stamp, time) = (stamp(), time());
         match size {
-            None => self.put_long(record as u64, payload, &[pc, stamp, time]),
-            Some(size) => self.put_long(record as u64, payload, &[pc, stamp, time, size]),
+            None => self.put_long(record.into(), payload, &[pc, stamp, time]),
+            Some(size) => self.put_long(record.into(), payload, &[pc, stamp, time, size]),
         }
     }
 }
@@ -358,30 +326,23 @@ unsafe fn value<const LOG: u32>(address: usize) -> u64 {
     }
 }
 
-/// As the table of sites has it.
-#[inline]
-fn site(pc: usize, size: usize, write: bool) -> u64 {
-    (size as u64) << 49 | u64::from(write) << 48 | pc as u64 & PAYLOAD
-}
-
 /// What a record says of code, and a detail.
 #[inline]
 pub fn code(pc: usize, detail: u64) -> u64 {
-    detail << 48 | pc as u64 & PAYLOAD
+    let pc = pc as u64;
+    Code { pc, detail }.word()
 }
-
-const _: () = assert!((Record::Task as u64) < FIRST_SITE);
 
 impl Thread {
     /// Writes something with a stamp to the thread's tape.
-    pub fn note(&mut self, record: Record, payload: usize, code: u64) {
+    pub fn note(&mut self, record: Stamped, payload: usize, code: u64) {
         let (frames, id) = (self.frames, self.id);
         self.tape
             .stamped(frames, id, record, payload as u64, code, None);
     }
 
     /// Writes something about a piece of memory, with a stamp.
-    pub fn note_memory(&mut self, record: Record, address: usize, size: usize, code: u64) {
+    pub fn note_memory(&mut self, record: Stamped, address: usize, size: usize, code: u64) {
         let (frames, id) = (self.frames, self.id);
         let size = Some(size as u64);
         self.tape
