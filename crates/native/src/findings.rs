@@ -1,5 +1,4 @@
-//! The files of findings that programs under test leave: read into plain data. The format is in
-//! `crates/rt/src/findings.md`.
+//! The files of findings that programs under test leave, read. The format is that of [`deadheat_tape::findings`].
 //!
 //! A program can be killed at any moment, so a file may end anywhere: a last line without a newline is
 //! ignored, and a line in between that cannot be read is counted and skipped, so that nothing else is lost.
@@ -7,8 +6,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use deadheat_tape::findings::AnyLine;
+pub use deadheat_tape::findings::{
+    Access, Depend, End, Lock, Memory, Module, OpenMp, Race, Task, Thread,
+};
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 use thiserror::Error;
 
 use crate::suppressions::Suppressions;
@@ -66,240 +68,6 @@ pub enum FindingsError {
     },
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Line {
-    Start(Start),
-    Module(Module),
-    Thread(Thread),
-    Race(Box<Race>),
-    Count(Count),
-    Suppressions(Text),
-    End(End),
-}
-
-#[derive(Deserialize)]
-struct Text {
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct Start {
-    version: u32,
-    pid: u64,
-    program: String,
-}
-
-/// Where a file lies in memory.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Module {
-    /// First address.
-    pub start: u64,
-    /// First address behind it.
-    pub end: u64,
-    /// What to subtract from an address to get the file's own.
-    pub bias: u64,
-    /// The file.
-    pub path: String,
-}
-
-/// One thread.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Thread {
-    /// 0 is the main thread.
-    pub id: u64,
-    /// Who created it.
-    pub parent: Option<u64>,
-    /// What the program calls it.
-    pub name: Option<String>,
-    /// Where it was created: return addresses, innermost first.
-    #[serde(default)]
-    pub stack: Vec<u64>,
-    /// Had it ended when this was written?
-    #[serde(default)]
-    pub finished: bool,
-}
-
-/// Two accesses that nothing orders.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Race {
-    /// Unique in its process.
-    pub id: u64,
-    /// First byte both touched.
-    pub address: u64,
-    /// How many bytes both touched.
-    pub size: u64,
-    /// The earlier access.
-    pub first: Access,
-    /// The one that found it.
-    pub second: Access,
-    /// What lies there.
-    pub memory: Memory,
-}
-
-/// One side of a race.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Access {
-    /// The number of the thread that accesses.
-    pub thread: u64,
-    /// First byte.
-    pub address: u64,
-    /// Bytes.
-    pub size: u64,
-    /// Write or read.
-    pub write: bool,
-    /// By an atomic operation.
-    #[serde(default)]
-    pub atomic: bool,
-    /// `access`, `range`, `free` or `vptr`.
-    #[serde(default)]
-    pub what: String,
-    /// Return addresses, innermost first.
-    #[serde(default)]
-    pub stack: Vec<u64>,
-    /// What was held.
-    #[serde(default)]
-    pub locks: Vec<Lock>,
-    /// In a program of OpenMP: the task that made it, and who created that, outwards.
-    #[serde(default)]
-    pub tasks: Vec<Task>,
-}
-
-/// A task of OpenMP, or what counts as one.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Task {
-    /// `explicit`, `implicit`, `iterations`, `section`, `single`, `region` or `thread`.
-    pub kind: String,
-    /// The same for the same task.
-    pub id: u64,
-    /// The thread's number in its team, or the first iteration.
-    #[serde(default)]
-    pub number: u64,
-    /// How many iterations.
-    #[serde(default)]
-    pub iterations: u64,
-    /// Where the construct stands.
-    #[serde(default)]
-    pub stack: Vec<u64>,
-    /// What it depends on.
-    #[serde(default)]
-    pub depends: Vec<Depend>,
-}
-
-/// A dependence of a task.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Depend {
-    /// What it names.
-    pub address: u64,
-    /// How: 1 `in`, 2 `out`, 3 `inout`, 4 `mutexinoutset`, 8 `inoutset`.
-    pub kind: u64,
-}
-
-/// A lock that was held.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Lock {
-    /// Where it lies.
-    pub address: u64,
-    /// Held alone, or shared with other readers.
-    #[serde(default)]
-    pub write: bool,
-}
-
-/// What kind of memory a race is about.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Memory {
-    /// A block of the heap.
-    Heap {
-        /// Its first byte.
-        start: u64,
-        /// Its bytes.
-        size: u64,
-        /// Who allocated it.
-        thread: u64,
-        /// Where: return addresses, innermost first.
-        #[serde(default)]
-        stack: Vec<u64>,
-    },
-    /// A thread's stack.
-    Stack {
-        /// The number of the thread that it belongs to.
-        thread: u64,
-    },
-    /// A thread-local variable.
-    Tls {
-        /// The number of the thread that it belongs to.
-        thread: u64,
-    },
-    /// A module's data.
-    Global,
-    /// Mapped by the program.
-    Mapped,
-    /// Anything else.
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Deserialize)]
-struct Count {
-    race: u64,
-    count: u64,
-}
-
-/// How a process ended.
-#[derive(Clone, Debug, Deserialize)]
-pub struct End {
-    /// `exit`, `signal`, ….
-    pub how: String,
-    /// How many threads there were.
-    #[serde(default)]
-    pub threads: u64,
-    /// Accesses or threads that could not be tracked.
-    #[serde(default)]
-    pub dropped: u64,
-    /// Races that were counted but not written.
-    #[serde(default)]
-    pub unreported: u64,
-    /// In a program of OpenMP.
-    pub openmp: Option<OpenMp>,
-}
-
-/// What a run of OpenMP had that its verdict speaks of.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub struct OpenMp {
-    /// Explicit and implicit tasks, iterations handed out, regions.
-    pub tasks: u64,
-    /// Explicit tasks that were created, and had not begun when the program ended.
-    #[serde(default)]
-    pub never_run: u64,
-    /// Critical sections or locks.
-    pub locks: bool,
-    /// Loops with a static schedule.
-    pub static_loops: bool,
-    /// Code that asks for the number of its thread.
-    pub thread_numbers: bool,
-    /// Order by atomic variables or locks of threads.
-    pub messages: bool,
-    /// A team of one thread.
-    pub team_of_one: bool,
-}
-
-impl OpenMp {
-    /// What two processes had.
-    #[must_use]
-    pub fn and(self, other: OpenMp) -> OpenMp {
-        OpenMp {
-            tasks: self.tasks + other.tasks,
-            never_run: self.never_run + other.never_run,
-            locks: self.locks | other.locks,
-            static_loops: self.static_loops | other.static_loops,
-            thread_numbers: self.thread_numbers | other.thread_numbers,
-            messages: self.messages | other.messages,
-            team_of_one: self.team_of_one | other.team_of_one,
-        }
-    }
-}
-
 impl Findings {
     /// Reads the files of a run.
     pub fn read(files: &[PathBuf]) -> Result<Findings, FindingsError> {
@@ -347,22 +115,23 @@ impl Process {
 
     fn take_line(&mut self, line: &[u8]) {
         match serde_json::from_slice(line) {
-            Ok(Line::Start(start)) => {
+            Ok(AnyLine::Start(start)) => {
                 self.pid = start.pid;
                 self.program = start.program;
                 self.other_version = start.version != deadheat_tape::VERSION;
             }
-            Ok(Line::Module(module)) => self.modules.push(module),
-            Ok(Line::Thread(thread)) => {
-                self.threads.insert(thread.id, thread);
+            Ok(AnyLine::Module(module)) => self.modules.push(*module),
+            Ok(AnyLine::Thread(thread)) => {
+                self.threads.insert(thread.id, *thread);
             }
-            Ok(Line::Race(race)) => self.races.push(*race),
-            Ok(Line::Count(count)) => {
+            Ok(AnyLine::Race(race)) => self.races.push(*race),
+            Ok(AnyLine::Count(count)) => {
                 self.counts.insert(count.race, count.count);
             }
-            Ok(Line::End(end)) => self.end = Some(end),
-            Ok(Line::Suppressions(own)) => self.suppressions = Suppressions::of_program(&own.text),
-            Err(_) if is_unknown(line) => {}
+            Ok(AnyLine::End(end)) => self.end = Some(*end),
+            Ok(AnyLine::Suppressions(own)) => {
+                self.suppressions = Suppressions::of_program(&own.text);
+            }
             Err(_) => self.damaged += 1,
         }
     }
@@ -372,15 +141,6 @@ impl Process {
         let mut latest_first = self.modules.iter().rev();
         latest_first.find(|module| module.start <= address && address < module.end)
     }
-}
-
-/// A line of a kind that a later runtime may have added.
-fn is_unknown(line: &[u8]) -> bool {
-    const KNOWN: [&str; 6] = ["start", "module", "thread", "race", "count", "end"];
-    let Ok(serde_json::Value::Object(object)) = serde_json::from_slice(line) else {
-        return false;
-    };
-    !object.keys().any(|kind| KNOWN.contains(&kind.as_str()))
 }
 
 /// The files that a run told to write to `path` has left: `path` itself and, for further processes, `path.NUMBER`
@@ -411,6 +171,8 @@ pub fn findings_files(path: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::finding::AccessCause;
+
     use super::*;
 
     const WHOLE: &str = concat!(
@@ -422,16 +184,14 @@ mod tests {
         "\n",
         r#"{"thread": {"id": 0, "parent": null, "name": null, "stack": [], "finished": false}}"#,
         "\n",
-        r#"{"novelty": {"colour": "green"}}"#,
-        "\n",
         r#"{"race": {"id": 1, "address": 8, "size": 4, "#,
-        r#""first": {"thread": 0, "address": 8, "size": 4, "write": true, "atomic": false, "what": "access", "stack": [120], "locks": []}, "#,
-        r#""second": {"thread": 0, "address": 8, "size": 4, "write": false, "atomic": false, "what": "access", "stack": [130], "locks": [{"address": 3, "write": true}]}, "#,
+        r#""first": {"thread": 0, "address": 8, "size": 4, "write": true, "atomic": false, "cause": "access", "stack": [120], "locks": [], "tasks": []}, "#,
+        r#""second": {"thread": 0, "address": 8, "size": 4, "write": false, "atomic": false, "cause": "vptr", "stack": [130], "locks": [{"address": 3, "write": true}], "tasks": []}, "#,
         r#""memory": {"kind": "heap", "start": 0, "size": 16, "thread": 0, "stack": []}}}"#,
         "\n",
         r#"{"count": {"race": 1, "count": 12}}"#,
         "\n",
-        r#"{"end": {"how": "exit", "status": 0, "races": 1, "seen": 12, "threads": 3, "dropped": 0, "unreported": 0}}"#,
+        r#"{"end": {"how": "exit", "status": 0, "races": 1, "seen": 12, "threads": 3, "dropped": 0, "unreported": 0, "openmp": null}}"#,
         "\n",
     );
 
@@ -458,6 +218,7 @@ mod tests {
             Memory::Heap { size: 16, .. }
         ));
         assert!(process.races[0].second.locks[0].write);
+        assert_eq!(process.races[0].second.cause, AccessCause::VirtualTable);
     }
 
     #[test]
@@ -474,13 +235,22 @@ mod tests {
     fn what_cannot_be_read_is_counted_and_hides_nothing_else() {
         let process = read(format!("{{\"race\": 5}}\n\u{0}\u{0}\nnot JSON\n{WHOLE}").as_bytes());
         assert_eq!((process.damaged, process.races.len()), (3, 1));
+        for (word, other) in [
+            ("\"vptr\"", "\"magic\""),
+            ("\"heap\"", "\"novel\""),
+            ("\"cause\"", "\"what\""),
+            ("{\"race\": {", "{\"novelty\": {"),
+        ] {
+            let process = read(WHOLE.replace(word, other).as_bytes());
+            assert_eq!((process.damaged, process.races.len()), (1, 0), "{other}");
+        }
     }
 
     #[test]
     fn findings_of_a_program_that_another_version_has_built_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("f");
-        let read = |version: u32| {
+        let read = |version: u64| {
             let content = WHOLE.replace("\"version\": 2", &format!("\"version\": {version}"));
             std::fs::write(&file, content).unwrap();
             Findings::read(std::slice::from_ref(&file))

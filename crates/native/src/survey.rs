@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use deadheat_tape::findings::Word;
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Access, Depend, Findings, Memory, OpenMp, Process, Race, Task};
@@ -302,7 +303,7 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
         thread: thread_name(process, access.thread),
         write: access.write,
         atomic: access.atomic,
-        what: access.what.clone(),
+        what: access.cause.word().to_string(),
         size: access.size,
         stack: symbols.stack(process, &access.stack),
         locks,
@@ -316,14 +317,8 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
 
 fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> NativeTask {
     let depend = |symbols: &mut Symbols, depend: &Depend| {
-        let kind = match depend.kind & 0x7f {
-            1 => "in",
-            2 => "out",
-            4 => "mutexinoutset",
-            8 => "inoutset",
-            _ => "inout",
-        };
-        let variable = match depend.kind & 0x80 != 0 {
+        let kind = depend.kind.word();
+        let variable = match depend.all_memory {
             true => "omp_all_memory".to_string(),
             false => symbols
                 .global(process, depend.address)
@@ -332,7 +327,7 @@ fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> NativeTask {
         format!("depend({kind}: {variable})")
     };
     NativeTask {
-        kind: task.kind.clone(),
+        kind: task.kind.word().to_string(),
         id: task.id,
         number: task.number,
         iterations: task.iterations,
@@ -376,7 +371,7 @@ fn place(symbols: &mut Symbols, process: &Process, race: &Race) -> (String, Plac
             let owner = thread_name(process, *thread);
             (format!("thread-local variable of {owner}"), Place::Thread)
         }
-        Memory::Global | Memory::Mapped | Memory::Unknown => {
+        Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => {
             match symbols.global(process, race.address) {
                 Some(global) => (global, Place::Global),
                 None => (format!("memory at {:#x}", race.address), Place::Unknown),
@@ -407,18 +402,19 @@ mod tests {
     /// Findings of one process: a race of thread 2 (a child of 1) and thread 1 for each pair of addresses.
     fn findings(pairs: &[(u64, u64)], counts: &str) -> Findings {
         let mut text = String::from(
-            "{\"thread\": {\"id\": 1, \"parent\": 0, \"name\": \"pool\", \"stack\": [7]}}\n",
+            "{\"thread\": {\"id\": 1, \"parent\": 0, \"name\": \"pool\", \"stack\": [7], \"finished\": false}}\n",
         );
         text += "{\"thread\": {\"id\": 2, \"parent\": 1, \"name\": null, \"stack\": [8], \"finished\": true}}\n";
         for (id, (first, second)) in pairs.iter().enumerate() {
             let access = |thread, pc, write| {
                 format!(
-                    "{{\"thread\": {thread}, \"address\": 64, \"size\": 4, \"write\": {write}, \"stack\": [{pc}]}}"
+                    "{{\"thread\": {thread}, \"address\": 64, \"size\": 4, \"write\": {write}, \
+                     \"atomic\": false, \"cause\": \"access\", \"stack\": [{pc}], \"locks\": [], \"tasks\": []}}"
                 )
             };
             text += &format!(
                 "{{\"race\": {{\"id\": {id}, \"address\": 64, \"size\": 4, \"first\": {}, \"second\": {}, \
-                 \"memory\": {{\"kind\": \"heap\", \"start\": 60, \"size\": 8, \"thread\": 0}}}}}}\n",
+                 \"memory\": {{\"kind\": \"heap\", \"start\": 60, \"size\": 8, \"thread\": 0, \"stack\": []}}}}}}\n",
                 access(2, first, false),
                 access(1, second, true)
             );
@@ -439,7 +435,10 @@ mod tests {
                 "{{\"tasks\": 5, \"never_run\": {never_run}, \"locks\": false, \"static_loops\": false, \
                  \"thread_numbers\": false, \"messages\": false, \"team_of_one\": false}}"
             );
-            let line = format!("{{\"end\": {{\"how\": \"exit\", \"openmp\": {openmp}}}}}\n");
+            let line = format!(
+                "{{\"end\": {{\"how\": \"exit\", \"races\": 0, \"seen\": 0, \"threads\": 1, \
+                 \"dropped\": 0, \"unreported\": 0, \"openmp\": {openmp}}}}}\n"
+            );
             process.take(line.as_bytes());
             process
         };

@@ -8,6 +8,7 @@
 //! So an access that repeats is a load and a look into a table of the thread's own, and one that runs
 //! over fresh memory is a compare-and-swap more.
 
+use deadheat_model::finding::AccessCause;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::Kind;
@@ -16,7 +17,6 @@ use crate::histories::UNCHECKED;
 use crate::memo::Code;
 use crate::openmp;
 use crate::openmp::order::is_over;
-use crate::origin::What;
 use crate::range::range;
 use crate::recording;
 use crate::shadow::{Pair, Shadow};
@@ -279,7 +279,7 @@ fn not_known(address: usize, size: usize, write: bool, pc: usize) {
             write,
             atomic: false,
         };
-        range(address, size, kind, What::Access, pc);
+        range(address, size, kind, AccessCause::Instruction, pc);
     }
 }
 
@@ -293,7 +293,7 @@ pub fn atomic_access(address: usize, size: usize, write: bool, pc: usize) {
     let local = local();
     let base = local.key.get();
     if base == 0 || (address & 7) + size > 8 {
-        return range(address, size, kind, What::Access, pc);
+        return range(address, size, kind, AccessCause::Instruction, pc);
     }
     let mask = ((1u32 << size) - 1) << (address & 7);
     part(local, base, address, Code::new(mask, kind), pc);

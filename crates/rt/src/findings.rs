@@ -1,17 +1,17 @@
-//! Races, written down as they are found.
-#![doc = include_str!("findings.md")]
+//! Races, written down as they are found: `deadheat_tape::findings` has the format.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_online::fasttrack::Record;
 use deadheat_order::Step;
+use deadheat_tape::findings::{self as tape, Ending, Json, List, Memory, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::line::Line;
+use crate::line::LineBuffer;
 use crate::modules;
-use crate::openmp::Seen;
 use crate::openmp::descriptions::{Description, Kind};
+use crate::openmp::{Seen, Tasks, dependences};
 use crate::origin::{Origin, Stack};
 use crate::os::{self, Spin};
 use crate::thread::Thread;
@@ -64,7 +64,7 @@ struct Inner {
     unreported: u64,
     /// Memory whose races are none, by annotation.
     benign: Vec<(usize, usize)>,
-    line: Line,
+    line: LineBuffer,
 }
 
 impl Findings {
@@ -112,7 +112,7 @@ impl Findings {
     }
 
     /// The process ends, or becomes another program.
-    pub fn end(&self, how: &str, status: Option<i32>) {
+    pub fn end(&self, how: Ending, status: Option<i32>) {
         self.with(|inner| inner.end(how, status));
     }
 
@@ -213,33 +213,40 @@ impl Inner {
         self.write_modules(first);
         self.write_modules(second);
         for record in [race.first, race.second] {
-            lineage(&record).for_each(|task| self.write_modules(task.stack));
+            lineage(record).for_each(|task| self.write_modules(task.stack));
         }
         let byte = race.address + race.second.mask().trailing_zeros() as usize;
         let memory = match self.modules.is_data(byte) {
-            true => Memory::Global,
-            false => Memory::around(thread, byte),
+            true => Memory::Global {},
+            false => memory_around(thread, byte),
         };
-        self.write_modules(memory.stack());
-        for id in [Some(first_thread), Some(thread.id), memory.thread()]
+        let owner = match memory {
+            Memory::Heap {
+                thread: owner,
+                stack,
+                ..
+            } => {
+                self.write_modules(stack);
+                Some(owner as u32)
+            }
+            Memory::Stack { thread } | Memory::Tls { thread } => Some(thread as u32),
+            Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => None,
+        };
+        for id in [Some(first_thread), Some(thread.id), owner]
             .into_iter()
             .flatten()
         {
             self.write_thread(id);
         }
         let common = race.first.mask() & race.second.mask();
-        let line = &mut self.line;
-        line.begin("race");
-        line.number("id", u64::from(number));
-        line.number(
-            "address",
-            race.address as u64 + u64::from(common.trailing_zeros()),
-        );
-        line.number("size", u64::from(common.count_ones()));
-        access(line, "first", &race.first, race.address, first_thread);
-        access(line, "second", &race.second, race.address, thread.id);
-        memory.write(line);
-        self.finish();
+        self.write_line(tape::Race {
+            id: number.into(),
+            address: race.address as u64 + u64::from(common.trailing_zeros()),
+            size: common.count_ones().into(),
+            first: access(race.first, race.address, first_thread),
+            second: access(race.second, race.address, thread.id),
+            memory,
+        });
     }
 
     fn write_thread(&mut self, id: u32) {
@@ -253,19 +260,14 @@ impl Inner {
             self.write_thread(parent);
         }
         self.write_modules(info.stack);
-        let line = &mut self.line;
-        line.begin("thread");
-        line.number("id", u64::from(id));
-        line.optional("parent", info.parent.map(u64::from));
-        let name = info.name.split(|byte| *byte == 0).next().unwrap_or(&[]);
-        line.name("name");
-        match name.is_empty() {
-            true => line.raw("null"),
-            false => line.text(name),
-        }
-        stack(line, info.stack);
-        line.flag("finished", info.finished);
-        self.finish();
+        let name = info.name.split(|byte| *byte == 0).next();
+        self.write_line(tape::Thread {
+            id: id.into(),
+            parent: info.parent.map(u64::from),
+            name: name.filter(|name| !name.is_empty()).map(Text),
+            stack: info.stack,
+            finished: info.finished,
+        });
     }
 
     /// Tells of the modules of a stack that have not been told of.
@@ -282,22 +284,20 @@ impl Inner {
     }
 
     fn write_new_modules(&mut self) {
-        let mut line = std::mem::take(&mut self.line);
-        let file = self.file;
+        let (line, file) = (&mut self.line, self.file);
         self.modules.update(|module| {
-            line.begin("module");
-            line.number("start", module.start as u64);
-            line.number("end", module.end as u64);
-            line.number("bias", module.bias as u64);
-            line.name("path");
-            line.text(module.path);
-            line.end(file);
+            let module = tape::Module {
+                start: module.start as u64,
+                end: module.end as u64,
+                bias: module.bias as u64,
+                path: Text(module.path),
+            };
+            line.write(module, file);
         });
-        self.line = line;
     }
 
-    fn finish(&mut self) {
-        self.line.end(self.file);
+    fn write_line(&mut self, line: impl tape::Line) {
+        self.line.write(line, self.file);
     }
 
     fn open(&mut self) {
@@ -317,11 +317,11 @@ impl Inner {
             let mut name = path.clone();
             if attempt > 0 || self.forked {
                 name.push(b'.');
-                name.extend(crate::line::digits(ids[0] as u64, &mut [0; 20]));
+                name.extend(tape::digits(ids[0] as u64, &mut [0; 20]));
             }
             if attempt > 1 {
                 name.push(b'.');
-                name.extend(crate::line::digits(attempt, &mut [0; 20]));
+                name.extend(tape::digits(attempt, &mut [0; 20]));
             }
             name.push(0);
             self.file = os::open(&name, flags).map(os::high);
@@ -331,25 +331,21 @@ impl Inner {
                 break;
             }
         }
-        let line = &mut self.line;
-        line.begin("start");
-        line.number("version", u64::from(deadheat_tape::VERSION));
-        line.number("pid", ids[0] as u64);
-        line.number("parent", ids[1] as u64);
-        line.name("program");
-        line.text(&modules::executable());
-        line.flag("forked", self.forked);
-        self.finish();
+        self.write_line(tape::Start {
+            version: deadheat_tape::VERSION,
+            pid: ids[0] as u64,
+            parent: ids[1] as u64,
+            program: Text(&modules::executable()),
+            forked: self.forked,
+        });
         #[cfg(feature = "interpose")]
         if let suppressions @ [_, ..] = crate::hooks::sanitizer::suppressions() {
-            self.line.begin("suppressions");
-            self.line.name("text");
-            self.line.text(suppressions);
-            self.finish();
+            let text = Text(suppressions);
+            self.write_line(tape::Suppressions { text });
         }
     }
 
-    fn end(&mut self, how: &str, status: Option<i32>) {
+    fn end(&mut self, how: Ending, status: Option<i32>) {
         if self.path.is_none() {
             if !self.counts.is_empty() {
                 self.remind();
@@ -362,87 +358,70 @@ impl Inner {
         self.open();
         for index in 0..self.counts.len() {
             if self.counts[index] > 1 {
-                self.line.begin("count");
-                self.line.number("race", index as u64 + 1);
-                self.line.number("count", self.counts[index]);
-                self.finish();
+                self.write_line(tape::Count {
+                    race: index as u64 + 1,
+                    count: self.counts[index],
+                });
             }
         }
         let seen = self.counts.iter().sum::<u64>() + self.unreported;
-        let line = &mut self.line;
-        line.begin("end");
-        line.name("how");
-        line.text(how.as_bytes());
-        line.optional("status", status.map(|status| status as u64));
-        line.number("races", self.counts.len() as u64);
-        line.number("seen", seen);
-        line.number("threads", world().threads.count() as u64);
-        line.number("dropped", world().dropped.load(Ordering::Relaxed));
-        line.number("unreported", self.unreported);
-        if let Some(tasks) = &world().tasks {
-            line.open_object("openmp");
-            line.number("tasks", u64::from(tasks.descriptions.count()));
-            line.number("never_run", tasks.waiting.load(Ordering::Relaxed).into());
-            for (seen, name) in Seen::ALL {
-                line.flag(name, tasks.has_seen(seen));
-            }
-            line.close_object();
-        }
-        self.finish();
+        self.write_line(tape::End {
+            how,
+            status: status.map(|status| status as u64),
+            races: self.counts.len() as u64,
+            seen,
+            threads: world().threads.count() as u64,
+            dropped: world().dropped.load(Ordering::Relaxed),
+            unreported: self.unreported,
+            openmp: world().tasks.as_ref().map(openmp),
+        });
     }
 
     /// Nobody asked for a report, but there is something to report.
     fn remind(&mut self) {
-        let line = &mut self.line;
-        let (races, count) = match self.counts.len() {
-            1 => (" race", 1),
-            count => (" races", count as u64),
+        let count = self.counts.len() as u64;
+        let (races, them) = match count {
+            1 => (" race", "it"),
+            _ => (" races", "them"),
         };
-        line.clear();
-        line.raw("deadheat: ");
-        line.bytes(crate::line::digits(count, &mut [0; 20]));
-        line.raw(races);
-        line.raw(" found; run it as `deadheat run -- PROGRAM` to see ");
-        line.raw(if count == 1 { "it\n" } else { "them\n" });
+        let line = &mut self.line;
+        line.text("deadheat: ");
+        line.number(count);
+        line.text(races);
+        line.text(" found; run it as `deadheat run -- PROGRAM` to see ");
+        line.text(them);
+        line.text("\n");
         line.flush(Some(2));
     }
 }
 
-fn stack(line: &mut Line, stack: Stack) {
-    line.open_list("stack");
-    for address in stack.addresses().take(DEEP) {
-        line.element(address);
+impl Json for Stack {
+    fn write(self, line: &mut Vec<u8>) {
+        List(self.addresses().take(DEEP)).write(line);
     }
-    line.close_list();
 }
 
-fn access(line: &mut Line, name: &str, record: &Record, word: usize, thread: u32) {
-    line.open_object(name);
-    line.number("thread", u64::from(thread));
-    line.number(
-        "address",
-        word as u64 + u64::from(record.mask().trailing_zeros()),
-    );
-    line.number("size", u64::from(record.mask().count_ones()));
-    line.flag("write", record.kind().write);
-    line.flag("atomic", record.kind().atomic);
-    line.name("what");
-    line.text(Origin(record.origin).what().as_bytes());
-    stack(line, Origin(record.origin).stack());
-    line.open_list("locks");
-    for lock in world().locksets.addresses(Origin(record.origin).locks()) {
-        line.open_element();
-        line.number("address", lock >> 1);
-        line.flag("write", lock & 1 == 1);
-        line.close_object();
+fn access(record: Record, word: usize, thread: u32) -> tape::Access<Stack, impl Json, impl Json> {
+    let origin = Origin(record.origin);
+    let locks = world().locksets.addresses(origin.locks());
+    tape::Access {
+        thread: thread.into(),
+        address: word as u64 + u64::from(record.mask().trailing_zeros()),
+        size: record.mask().count_ones().into(),
+        write: record.kind().write,
+        atomic: record.kind().atomic,
+        cause: origin.cause(),
+        stack: origin.stack(),
+        locks: List(locks.map(|lock| tape::Lock {
+            address: lock >> 1,
+            write: lock & 1 == 1,
+        })),
+        tasks: List(lineage(record).map(task)),
     }
-    line.close_list();
-    task(line, record);
-    line.close_object();
 }
 
 /// In a program of OpenMP: the task that made an access, who created that, and so on.
-fn lineage(record: &Record) -> impl Iterator<Item = &'static Description> {
+fn lineage(record: Record) -> impl Iterator<Item = &'static Description> {
     let tasks = world().tasks.as_ref();
     let first = tasks.map(|tasks| tasks.descriptions.of(Step(record.time())));
     let parent = move |task: &u32| {
@@ -453,131 +432,73 @@ fn lineage(record: &Record) -> impl Iterator<Item = &'static Description> {
     numbers.filter_map(move |task| Some(tasks?.descriptions.get(task)))
 }
 
-fn task(line: &mut Line, record: &Record) {
-    let Some(tasks) = &world().tasks else { return };
-    line.open_list("tasks");
-    for description in lineage(record) {
-        line.open_element();
-        line.name("kind");
-        line.text(description.kind.name().as_bytes());
-        line.number("id", std::ptr::from_ref(description) as u64);
-        line.number("number", description.number);
-        line.number("iterations", u64::from(description.iterations()));
-        stack(line, description.stack);
-        line.open_list("depends");
-        let chain = description.dependences.load(Ordering::Relaxed);
-        for dependence in tasks.descriptions.dependences.addresses(chain) {
-            line.open_element();
-            line.number("address", dependence >> 8);
-            line.number("kind", dependence & 0xff);
-            line.close_object();
-        }
-        line.close_list();
-        line.close_object();
+fn task(description: &'static Description) -> tape::Task<Stack, impl Json> {
+    let chain = description.dependences.load(Ordering::Relaxed);
+    let depends = world().tasks.iter();
+    let depends = depends.flat_map(move |tasks| tasks.descriptions.dependences.addresses(chain));
+    tape::Task {
+        kind: description.kind.of_report(),
+        id: std::ptr::from_ref(description) as u64,
+        number: description.number,
+        iterations: description.iterations().into(),
+        stack: description.stack,
+        depends: List(depends.map(|dependence| tape::Depend {
+            address: dependence >> 8,
+            kind: dependences::kind_of_report(dependence as u32),
+            all_memory: dependence as u32 & dependences::ALL != 0,
+        })),
     }
-    line.close_list();
 }
 
-/// What kind of memory an address lies in.
-enum Memory {
-    Heap {
-        start: usize,
-        size: usize,
-        thread: u32,
-        stack: Stack,
-    },
-    Stack(u32),
-    ThreadLocal(u32),
-    Global,
-    Mapped,
-    Unknown,
+fn openmp(tasks: &Tasks) -> tape::OpenMp {
+    tape::OpenMp {
+        tasks: tasks.descriptions.count().into(),
+        never_run: tasks.waiting.load(Ordering::Relaxed).into(),
+        locks: tasks.has_seen(Seen::Locks),
+        static_loops: tasks.has_seen(Seen::StaticLoops),
+        thread_numbers: tasks.has_seen(Seen::ThreadNumbers),
+        messages: tasks.has_seen(Seen::Messages),
+        team_of_one: tasks.has_seen(Seen::TeamOfOne),
+    }
 }
 
-impl Memory {
-    fn around(thread: &Thread, address: usize) -> Memory {
-        if let Some(memory) = Memory::heap(address, address.saturating_sub(NEAR)) {
-            return memory;
-        }
-        match crate::registry::owner(address) {
-            Some((owner, true)) => return Memory::ThreadLocal(owner),
-            Some((owner, false)) => return Memory::Stack(owner),
-            None if (thread.stack.0..thread.stack.1).contains(&address) => {
-                return Memory::Stack(thread.id);
-            }
-            None => {}
-        }
-        match modules::region(address) {
-            (modules::Region::Stack, _) => Memory::Stack(0),
-            (modules::Region::Global, _) => Memory::Global,
-            (modules::Region::Mapped, start) => {
-                Memory::heap(address, start).unwrap_or(Memory::Mapped)
-            }
-            (modules::Region::Unknown, _) => Memory::Unknown,
-        }
+/// What kind of memory an address lies in that is no module's data.
+fn memory_around(thread: &Thread, address: usize) -> Memory<Stack> {
+    if let Some(memory) = heap_block(address, address.saturating_sub(NEAR)) {
+        return memory;
     }
+    let stack_of = |id: u32| Memory::Stack { thread: id.into() };
+    match crate::registry::owner(address) {
+        Some((owner, true)) => {
+            return Memory::Tls {
+                thread: owner.into(),
+            };
+        }
+        Some((owner, false)) => return stack_of(owner),
+        None if (thread.stack.0..thread.stack.1).contains(&address) => return stack_of(thread.id),
+        None => {}
+    }
+    match modules::region(address) {
+        (modules::Region::Stack, _) => stack_of(0),
+        (modules::Region::Global, _) => Memory::Global {},
+        (modules::Region::Mapped, start) => heap_block(address, start).unwrap_or(Memory::Mapped {}),
+        (modules::Region::Unknown, _) => Memory::Unknown {},
+    }
+}
 
-    /// The block around an address, or one that was freed lately.
-    fn heap(address: usize, lowest: usize) -> Option<Memory> {
-        let blocks = &world().blocks;
-        let live = blocks.around(address, lowest);
-        let (start, header) = live.or_else(|| blocks.freed_around(address))?;
-        let thread = match &world().tasks {
-            Some(tasks) => tasks.descriptions.thread(header.owner),
-            None => header.owner,
-        };
-        let stack = header.stack();
-        Some(Memory::Heap {
-            start,
-            size: header.size(),
-            thread,
-            stack,
-        })
-    }
-
-    fn thread(&self) -> Option<u32> {
-        match self {
-            Memory::Heap { thread, .. } | Memory::Stack(thread) | Memory::ThreadLocal(thread) => {
-                Some(*thread)
-            }
-            _ => None,
-        }
-    }
-
-    fn stack(&self) -> Stack {
-        match self {
-            Memory::Heap { stack, .. } => *stack,
-            _ => Stack::default(),
-        }
-    }
-
-    fn write(&self, line: &mut Line) {
-        line.open_object("memory");
-        line.name("kind");
-        match self {
-            Memory::Heap {
-                start,
-                size,
-                thread,
-                stack: allocated,
-            } => {
-                line.text(b"heap");
-                line.number("start", *start as u64);
-                line.number("size", *size as u64);
-                line.number("thread", u64::from(*thread));
-                stack(line, *allocated);
-            }
-            Memory::Stack(thread) => {
-                line.text(b"stack");
-                line.number("thread", u64::from(*thread));
-            }
-            Memory::ThreadLocal(thread) => {
-                line.text(b"tls");
-                line.number("thread", u64::from(*thread));
-            }
-            Memory::Global => line.text(b"global"),
-            Memory::Mapped => line.text(b"mapped"),
-            Memory::Unknown => line.text(b"unknown"),
-        }
-        line.close_object();
-    }
+/// The block around an address, or one that was freed lately.
+fn heap_block(address: usize, lowest: usize) -> Option<Memory<Stack>> {
+    let blocks = &world().blocks;
+    let live = blocks.around(address, lowest);
+    let (start, header) = live.or_else(|| blocks.freed_around(address))?;
+    let thread = match &world().tasks {
+        Some(tasks) => tasks.descriptions.thread(header.owner),
+        None => header.owner,
+    };
+    Some(Memory::Heap {
+        start: start as u64,
+        size: header.size() as u64,
+        thread: thread.into(),
+        stack: header.stack(),
+    })
 }

@@ -17,7 +17,7 @@
 //! A process may be recorded instead of checked (`recording`): then hooks and interposed functions write down what the
 //! program does, and nothing else of the above happens.
 //!
-//! What is found goes to a file at once (`findings`, and `findings.md` for its format).
+//! What is found goes to a file at once (`findings`; `deadheat_tape::findings` has the format).
 //!
 //! The runtime is a guest. It uses no allocator but its own (`allocator`), no lock that the program can hold, and
 //! no function of the C library where the C library may be interposed (`os`). Hooks may run before any

@@ -7,9 +7,8 @@
 //! Accesses of 1, 2, 4 or 8 bytes at multiples of their size have a table for each place in a word, so that
 //! looking is a comparison of one number; all others share a table.
 
+use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Kind;
-
-use crate::origin::What;
 
 /// What an access is, beyond its word: which bytes of it, which kind, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +29,13 @@ impl Code {
 
     /// The same, made for this.
     #[inline(always)]
-    pub fn of(self, what: What) -> Code {
-        Code(self.0 | (what as u32) << WHAT_SHIFT)
+    pub fn of(self, cause: AccessCause) -> Code {
+        Code(self.0 | (cause as u32) << WHAT_SHIFT)
     }
 
     #[inline]
-    pub fn what(self) -> What {
-        What::from_number(self.0 >> WHAT_SHIFT)
+    pub fn cause(self) -> AccessCause {
+        crate::origin::cause(self.0 >> WHAT_SHIFT)
     }
 
     #[inline]

@@ -3,6 +3,8 @@
 //! A call stack is the chain of callers and the place in the innermost function. Places are few and chains are
 //! many, so each has its own table: a function that makes ten accesses needs one new chain, not ten.
 
+use deadheat_model::finding::AccessCause;
+
 use crate::world::world;
 
 const CHAIN_BITS: u32 = 28;
@@ -44,22 +46,16 @@ impl Stack {
     }
 }
 
-/// What an access was part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum What {
-    Access = 0,
-    Range = 1,
-    Free = 2,
-    Vptr = 3,
-}
-
-impl What {
-    /// The one with this number.
-    #[inline]
-    pub fn from_number(number: u32) -> What {
-        [What::Access, What::Range, What::Free, What::Vptr][number as usize & 3]
-    }
+/// The cause with this number. There are four, so that two bits are enough.
+#[inline]
+pub fn cause(number: u32) -> AccessCause {
+    const CAUSES: [AccessCause; 4] = [
+        AccessCause::Instruction,
+        AccessCause::Range,
+        AccessCause::Free,
+        AccessCause::VirtualTable,
+    ];
+    CAUSES[number as usize & 3]
 }
 
 /// See the [module](self).
@@ -68,10 +64,10 @@ pub struct Origin(pub u64);
 
 impl Origin {
     #[inline]
-    pub fn new(stack: Stack, locks: u32, what: What) -> Origin {
+    pub fn new(stack: Stack, locks: u32, cause: AccessCause) -> Origin {
         let Stack { chain, place } = stack;
         let above = (u64::from(locks) << PLACE_BITS | u64::from(place)) << CHAIN_BITS;
-        Origin((what as u64) << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS) | above | u64::from(chain))
+        Origin((cause as u64) << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS) | above | u64::from(chain))
     }
 
     pub fn stack(self) -> Stack {
@@ -85,10 +81,8 @@ impl Origin {
         (self.0 >> (CHAIN_BITS + PLACE_BITS)) as u32 % LOCKSETS
     }
 
-    /// As findings call what it was part of.
-    pub fn what(self) -> &'static str {
-        ["access", "range", "free", "vptr"]
-            [(self.0 >> (CHAIN_BITS + PLACE_BITS + LOCKS_BITS)) as usize & 3]
+    pub fn cause(self) -> AccessCause {
+        cause((self.0 >> (CHAIN_BITS + PLACE_BITS + LOCKS_BITS)) as u32)
     }
 }
 
@@ -100,16 +94,17 @@ mod tests {
     fn an_origin_keeps_what_it_is_made_of() {
         for (chain, place, locks) in [(0, 0, 0), (CHAINS - 1, 0, LOCKSETS - 1), (1, PLACES - 1, 5)]
         {
-            for (what, name) in [
-                (What::Access, "access"),
-                (What::Vptr, "vptr"),
-                (What::Free, "free"),
+            for made_of in [
+                AccessCause::Instruction,
+                AccessCause::Range,
+                AccessCause::Free,
+                AccessCause::VirtualTable,
             ] {
                 let stack = Stack { chain, place };
-                let origin = Origin::new(stack, locks, what);
+                let origin = Origin::new(stack, locks, made_of);
                 assert_eq!(
-                    (origin.stack(), origin.locks(), origin.what()),
-                    (stack, locks, name)
+                    (origin.stack(), origin.locks(), origin.cause()),
+                    (stack, locks, made_of)
                 );
             }
         }

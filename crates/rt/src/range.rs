@@ -1,6 +1,7 @@
 //! An access to any number of bytes, word by word. Most words of a range have one of a few histories: what such an access
 //! makes of those is remembered along the way.
 
+use deadheat_model::finding::AccessCause;
 use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::Kind;
@@ -8,7 +9,6 @@ use deadheat_online::fasttrack::Kind;
 use crate::access::replace;
 use crate::memo::Code;
 use crate::openmp;
-use crate::origin::What;
 use crate::recording;
 use crate::shadow::Pair;
 use crate::short::short;
@@ -17,7 +17,7 @@ use crate::word::{Piece, word};
 use crate::world::world;
 
 /// An access to any number of bytes.
-pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
+pub fn range(address: usize, size: usize, kind: Kind, cause: AccessCause, pc: usize) {
     if recording::on() {
         if size > 0 {
             recording::range(address, size, kind.write, pc);
@@ -34,7 +34,7 @@ pub fn range(address: usize, size: usize, kind: Kind, what: What, pc: usize) {
     if world().off() || ignored || openmp::is_runtime(pc) {
         return;
     }
-    range_entered(&entered, address, size, kind, what, pc);
+    range_entered(&entered, address, size, kind, cause, pc);
 }
 
 /// As [`range`], in the runtime already.
@@ -43,7 +43,7 @@ pub fn range_entered(
     address: usize,
     size: usize,
     kind: Kind,
-    what: What,
+    cause: AccessCause,
     pc: usize,
 ) {
     let end = address.saturating_add(size);
@@ -64,7 +64,7 @@ pub fn range_entered(
         let to = (end - at).min(8);
         let mask = 0xffu32 >> (8 - (to - from)) << from;
         let piece = Piece {
-            code: Code::new(mask, kind).of(what),
+            code: Code::new(mask, kind).of(cause),
             pc,
         };
         if !seen_lately(entered, at, &piece, &mut lately) {

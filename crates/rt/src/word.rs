@@ -172,7 +172,7 @@ pub fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
     Origin::new(
         thread.stack_at(piece.pc),
         thread.lockset(),
-        piece.code.what(),
+        piece.code.cause(),
     )
     .0
 }

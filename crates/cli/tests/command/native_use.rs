@@ -650,9 +650,9 @@ fn findings_that_make_no_sense_are_no_reason_to_panic() {
         let script = format!("{shell} > \"$DEADHEAT_REPORT\"");
         deadheat(&["run", "--", "sh", "-c", &script])
     };
-    let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "stack": [0, 18446744073709551615]}"#;
+    let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "atomic": false, "cause": "access", "stack": [0, 18446744073709551615], "locks": [], "tasks": []}"#;
     let race = format!(
-        r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "novel"}}}}}}"#
+        r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "unknown"}}}}}}"#
     );
     let output = written(&format!("echo '{race}'"));
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));

@@ -9,13 +9,13 @@
 //! store before it releases. An update that does both is checked before, by [`word`](crate::word::word), which acquires first
 //! if there is a race otherwise: to check with the channel locked could mean to wait for who waits for the channel.
 
+use deadheat_model::finding::AccessCause;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
 use crate::access::atomic_access;
-use crate::origin::What;
 use crate::range::range;
 use crate::recording::{self, AtomicKind, Stamped};
 use crate::sync::{Locked, entered};
@@ -191,7 +191,13 @@ impl Variable {
         let atomic = true;
         match size {
             1 | 2 | 4 | 8 => atomic_access(address, size, write, pc),
-            _ => range(address, size, Kind { write, atomic }, What::Access, pc),
+            _ => range(
+                address,
+                size,
+                Kind { write, atomic },
+                AccessCause::Instruction,
+                pc,
+            ),
         }
     }
 }

@@ -4,13 +4,13 @@
 //! program, an atomic one with its memory order, and not a critical section. Sizes that the processor knows are done by it, as the
 //! same object may be accessed by code that does not ask a library.
 
+use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Kind;
 
 use super::atomics::{
     Order, Value, Variable, compare, exchange, load, load_by, store, store_by, update,
 };
 use super::export;
-use crate::origin::What;
 use crate::os::{Spin, SpinGuard};
 use crate::range::range;
 use crate::thread::{Entered, enter};
@@ -44,7 +44,13 @@ unsafe fn equal(a: usize, b: usize, size: usize) -> bool {
 /// An argument that is read or written as any other memory.
 fn plain(address: usize, size: usize, write: bool, pc: usize) {
     let atomic = false;
-    range(address, size, Kind { write, atomic }, What::Access, pc);
+    range(
+        address,
+        size,
+        Kind { write, atomic },
+        AccessCause::Instruction,
+        pc,
+    );
 }
 
 /// Calls with the type of this size, if the processor knows it, or else what is behind.

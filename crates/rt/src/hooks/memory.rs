@@ -1,11 +1,11 @@
 //! Plain accesses, function entry and exit.
 
+use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Kind;
 
 use super::{export, export_one};
 use crate::access::{access, access16};
 use crate::interpose::real::real;
-use crate::origin::What;
 use crate::range::range;
 use crate::thread::{Frame, enter, local};
 
@@ -57,22 +57,22 @@ const WRITE: Kind = Kind {
 };
 
 extern "C" fn read_range(address: usize, size: usize, pc: usize) {
-    range(address, size, READ, What::Range, pc)
+    range(address, size, READ, AccessCause::Range, pc)
 }
 extern "C" fn write_range(address: usize, size: usize, pc: usize) {
-    range(address, size, WRITE, What::Range, pc)
+    range(address, size, WRITE, AccessCause::Range, pc)
 }
 
 /// An object gets a table of virtual functions. Setting the same again, as destructors do, is no change.
 extern "C" fn vptr_update(place: *const usize, value: usize, pc: usize) {
     // SAFETY: the program is about to write there.
     if unsafe { *place } != value {
-        range(place as usize, 8, WRITE, What::Vptr, pc);
+        range(place as usize, 8, WRITE, AccessCause::VirtualTable, pc);
     }
 }
 
 extern "C" fn vptr_read(place: usize, pc: usize) {
-    range(place, 8, READ, What::Vptr, pc)
+    range(place, 8, READ, AccessCause::VirtualTable, pc)
 }
 
 extern "C" fn func_entry(caller: usize, stack_pointer: usize) {

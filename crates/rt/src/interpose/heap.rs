@@ -1,5 +1,6 @@
 //! The heap: a block is new memory, and freeing it is a write to all of it.
 
+use deadheat_model::finding::AccessCause;
 use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
@@ -9,7 +10,6 @@ use super::real::real;
 use crate::checked::is_checked;
 use crate::heap::Header;
 use crate::hooks::export;
-use crate::origin::What;
 use crate::range::range_entered;
 use crate::recording::{self, Stamped};
 use crate::thread::{Entered, enter, local};
@@ -99,10 +99,10 @@ pub fn ends(entered: &Entered, from: usize, size: usize, pc: usize) {
         atomic: false,
     };
     if size < LARGE {
-        range_entered(entered, from, size, write, What::Free, pc);
+        range_entered(entered, from, size, write, AccessCause::Free, pc);
     } else {
         world().shadow.resident(from, from + size, |from, to| {
-            range_entered(entered, from, to - from, write, What::Free, pc);
+            range_entered(entered, from, to - from, write, AccessCause::Free, pc);
         });
         world().shadow.clear(from, (from + size) & !7);
     }

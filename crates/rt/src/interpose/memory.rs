@@ -1,5 +1,6 @@
 //! Pieces of memory: copies, and mappings that come and go. To unmap memory is to free it.
 
+use deadheat_model::finding::AccessCause;
 use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
@@ -9,7 +10,6 @@ use super::heap::ends;
 use super::real::real;
 use crate::checked::is_checked;
 use crate::hooks::export;
-use crate::origin::What;
 use crate::range::range;
 use crate::recording::{self, Stamped};
 use crate::thread::{enter, local};
@@ -34,7 +34,7 @@ fn is_seen(pc: usize) -> bool {
 #[inline]
 pub fn reads(address: usize, size: usize, pc: usize) {
     if is_seen(pc) {
-        range(address, size, READ, What::Range, pc);
+        range(address, size, READ, AccessCause::Range, pc);
     }
 }
 
@@ -42,7 +42,7 @@ pub fn reads(address: usize, size: usize, pc: usize) {
 #[inline]
 pub fn writes(address: usize, size: usize, pc: usize) {
     if is_seen(pc) {
-        range(address, size, WRITE, What::Range, pc);
+        range(address, size, WRITE, AccessCause::Range, pc);
     }
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::real::real;
+use deadheat_tape::findings::Ending;
+
 use crate::hooks::export;
 use crate::recording;
 use crate::sync;
@@ -22,7 +24,7 @@ extern "C" fn begin() {
 
 /// Runs after the program's own destructors.
 extern "C" fn finish() {
-    end("exit", None);
+    end(Ending::Exit, None);
 }
 
 #[used]
@@ -32,7 +34,7 @@ static BEGIN: extern "C" fn() = begin;
 #[unsafe(link_section = ".fini_array.00001")]
 static FINISH: extern "C" fn() = finish;
 
-fn end(how: &str, status: Option<c_int>) {
+fn end(how: Ending, status: Option<c_int>) {
     if World::exists() && local().depth.get() == 0 {
         let entered = enter();
         if entered.is_some() || local().dead.get() {
@@ -79,19 +81,19 @@ unsafe extern "C" fn vfork() -> c_int {
 }
 
 unsafe extern "C" fn exit_now(status: c_int) {
-    end("_exit", Some(status));
+    end(Ending::ImmediateExit, Some(status));
     // SAFETY: the program's own call.
     unsafe { real!(_exit: fn(c_int))(status) }
 }
 
 unsafe extern "C" fn quick_exit(status: c_int) {
-    end("quick_exit", Some(status));
+    end(Ending::QuickExit, Some(status));
     // SAFETY: the program's own call.
     unsafe { real!(quick_exit: fn(c_int))(status) }
 }
 
 unsafe extern "C" fn abort() {
-    end("abort", Some(libc::SIGABRT));
+    end(Ending::Abort, Some(libc::SIGABRT));
     // SAFETY: the program's own call.
     unsafe { real!(abort: fn())() }
 }
@@ -100,7 +102,7 @@ unsafe extern "C" fn abort() {
 macro_rules! becomes {
     ($($name:ident),*) => {
         $(unsafe extern "C" fn $name() -> usize {
-            end("exec", None);
+            end(Ending::Exec, None);
             // SAFETY: it is called with the program's own arguments.
             unsafe { real!($name: fn()) as *const () as usize }
         })*

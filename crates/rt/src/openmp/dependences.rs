@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use deadheat_model::finding::DependenceKind;
 use deadheat_order::{Full, Knowledge, Past, Signal, Task};
 use rustc_hash::FxHashMap;
 
@@ -28,6 +29,17 @@ pub const MUTEXINOUTSET: u32 = 4;
 pub const INOUTSET: u32 = 8;
 /// All memory, in this or that way.
 pub const ALL: u32 = 0x80;
+
+/// As findings call the way in which a task names an address.
+pub fn kind_of_report(kind: u32) -> DependenceKind {
+    match kind & 0x7f {
+        IN => DependenceKind::In,
+        2 => DependenceKind::Out,
+        MUTEXINOUTSET => DependenceKind::MutexInOutSet,
+        INOUTSET => DependenceKind::InOutSet,
+        _ => DependenceKind::InOut,
+    }
+}
 
 /// The end of a task, for those that depend on it.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use deadheat_model::finding::TaskKind;
 use deadheat_order::Step;
 
 use crate::depot::Depot;
@@ -35,17 +36,16 @@ pub enum Kind {
 
 impl Kind {
     /// As findings call it.
-    pub fn name(self) -> &'static str {
-        [
-            "thread",
-            "implicit",
-            "explicit",
-            "iterations",
-            "section",
-            "single",
-            "region",
-            "explicit",
-        ][self as usize]
+    pub fn of_report(self) -> TaskKind {
+        match self {
+            Kind::Thread => TaskKind::Thread,
+            Kind::Implicit => TaskKind::Implicit,
+            Kind::Explicit | Kind::Undeferred => TaskKind::Explicit,
+            Kind::Iterations => TaskKind::Iterations,
+            Kind::Section => TaskKind::Section,
+            Kind::Single => TaskKind::Single,
+            Kind::Region => TaskKind::Region,
+        }
     }
 }
 

@@ -55,17 +55,6 @@ pub enum Seen {
     TeamOfOne = 16,
 }
 
-impl Seen {
-    /// All, as findings call them.
-    pub const ALL: [(Seen, &str); 5] = [
-        (Seen::Locks, "locks"),
-        (Seen::StaticLoops, "static_loops"),
-        (Seen::ThreadNumbers, "thread_numbers"),
-        (Seen::Messages, "messages"),
-        (Seen::TeamOfOne, "team_of_one"),
-    ];
-}
-
 /// What is known of all tasks.
 #[derive(Debug)]
 pub struct Tasks {
