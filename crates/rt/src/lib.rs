@@ -5,23 +5,32 @@
 //! call that creates, joins or synchronises threads, or gives memory a new meaning, passes through an interposed
 //! function (`interpose`).
 //!
-//! The way of an access: `access` finds the number of its word's history in `shadow` memory and asks the thread's
+//! | folder | job |
+//! |---|---|
+//! | `hooks`, `interpose` | what the program calls |
+//! | `check` | the way of an access |
+//! | `order` | threads and what orders them |
+//! | `openmp` | the order of OpenMP's tasks |
+//! | `output` | findings and recordings |
+//! | `platform` | what stands in for the C library |
+//!
+//! The way of an access (`check`): `access` finds the number of its word's history in `shadow` memory and asks the thread's
 //! `memo` whether such an access changes anything. If it does and the memo does not know how, the engine of
 //! `deadheat_online::fasttrack` says which races there are and what the new history is, which is kept in `histories`.
-//! A record of a history names a thread's time (`threads`), and its `origin`: call stack, locks held. So both stacks
+//! A record of a history names a thread's time (`order::threads`), and its `origin`: call stack, locks held. So both stacks
 //! of a race are known, however long ago the first access was.
 //!
-//! The way of synchronisation: a lock or an atomic variable has a channel (`sync`), found by its address, which
+//! The way of synchronisation (`order`): a lock or an atomic variable has a channel (`sync`), found by its address, which
 //! carries the clocks of `deadheat_online::timeline` from thread to thread.
 //!
-//! A process may be recorded instead of checked (`recording`): then hooks and interposed functions write down what the
-//! program does, and nothing else of the above happens.
+//! A process may be recorded instead of checked (`output::recording`): then hooks and interposed functions write down what
+//! the program does, and nothing else of the above happens.
 //!
-//! What is found goes to a file at once (`findings`; `deadheat_tape::findings` has the format).
+//! What is found goes to a file at once (`output::findings`; `deadheat_tape::findings` has the format).
 //!
-//! The runtime is a guest. It uses no allocator but its own (`allocator`), no lock that the program can hold, and
-//! no function of the C library where the C library may be interposed (`os`). Hooks may run before any
-//! constructor, on threads nobody has told of, in signal handlers (`signals`), and after `fork`.
+//! The runtime is a guest. It uses no allocator but its own (`platform::allocator`), no lock that the program can hold, and
+//! no function of the C library where the C library may be interposed (`platform::os`). Hooks may run before any
+//! constructor, on threads nobody has told of, in signal handlers (`platform::signals`), and after `fork`.
 //! A program that has one thread, or whose other threads have all been joined, is not looked at: whatever it does
 //! then happens before all that is to come.
 //!
@@ -33,37 +42,16 @@
 #![allow(unsafe_code)]
 #![cfg_attr(not(feature = "interpose"), allow(dead_code))]
 
-mod access;
-mod allocator;
-#[cfg(feature = "interpose")]
-mod checked;
-mod depot;
-mod fibers;
-mod findings;
-mod heap;
-mod histories;
+mod check;
 #[cfg(feature = "interpose")]
 mod hooks;
 #[cfg(feature = "interpose")]
 mod interpose;
-mod line;
-mod memo;
-mod modules;
 mod openmp;
-mod origin;
-mod os;
-mod range;
-mod recording;
-mod registry;
-mod shadow;
-mod short;
-mod signals;
-mod sync;
-mod thread;
-mod threads;
-mod word;
-mod world;
+mod order;
+mod output;
+mod platform;
 
 #[cfg(feature = "interpose")]
 #[global_allocator]
-static ALLOCATOR: allocator::Allocator = allocator::Allocator::new();
+static ALLOCATOR: platform::allocator::Allocator = platform::allocator::Allocator::new();

@@ -4,7 +4,7 @@
 //! stamped record if all lower stamps are over; of any other, always. Among several, the earliest in time is taken.
 //!
 //! Guarantee: program order and the order of stamps are kept. So the result is an order in which
-//! everything can have happened (`crates/rt/src/recording/mod.rs` says why), whatever the clocks say.
+//! everything can have happened (`crates/rt/src/output/recording/mod.rs` says why), whatever the clocks say.
 //! Cost: a chunk in memory for each thread, and a heap of threads.
 
 use std::cmp::Reverse;

@@ -4,10 +4,10 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::export;
-use crate::recording::{self, NewMemory, Stamped};
-use crate::sync;
-use crate::thread::{enter, local};
-use crate::world::world;
+use crate::order::sync;
+use crate::order::thread::{enter, local};
+use crate::output::recording::{self, NewMemory, Stamped};
+use crate::platform::world::world;
 
 extern "C" fn acquire(address: usize, pc: usize) {
     sync::acquire(address, pc)
@@ -149,14 +149,14 @@ extern "C" fn current_fiber() -> usize {
 }
 
 extern "C" fn create_fiber(_flags: u32, pc: usize) -> usize {
-    crate::fibers::create(pc)
+    crate::order::fibers::create(pc)
 }
 
 extern "C" fn destroy_fiber(fiber: usize) {
-    crate::fibers::destroy(fiber)
+    crate::order::fibers::destroy(fiber)
 }
 extern "C" fn switch_fiber(fiber: usize, flags: u32) {
-    crate::fibers::switch(fiber, flags & 1 == 0)
+    crate::order::fibers::switch(fiber, flags & 1 == 0)
 }
 
 /// A barrier that orders nothing, for programs that want two things to come one after the other and still race: how
@@ -170,7 +170,7 @@ extern "C" fn silent_barrier_wait(barrier: &AtomicU64) {
     let count = (come & 0xff).max(1);
     let round = (come >> 8) / count;
     while (barrier.load(Ordering::Relaxed) >> 8) / count == round {
-        crate::os::yield_now();
+        crate::platform::os::yield_now();
     }
 }
 
@@ -178,7 +178,7 @@ extern "C" fn silent_barrier_wait(barrier: &AtomicU64) {
 /// The name is a string of C.
 unsafe extern "C" fn name_fiber(fiber: usize, name: *const c_char) {
     // SAFETY: the caller's promise.
-    unsafe { crate::fibers::name(fiber, std::ffi::CStr::from_ptr(name).to_bytes()) }
+    unsafe { crate::order::fibers::name(fiber, std::ffi::CStr::from_ptr(name).to_bytes()) }
 }
 
 export! {

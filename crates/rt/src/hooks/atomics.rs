@@ -6,7 +6,7 @@
 //! read, since what is released is in the channel before the value is in the variable.
 //!
 //! An operation comes after what it acquires, and before what it releases. So a load is checked after it has acquired, and a
-//! store before it releases. An update that does both is checked before, by [`word`](crate::word::word), which acquires first
+//! store before it releases. An update that does both is checked before, by [`word`](crate::check::word::word), which acquires first
 //! if there is a race otherwise: to check with the channel locked could mean to wait for who waits for the channel.
 
 use deadheat_model::finding::AccessCause;
@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use deadheat_online::fasttrack::Kind;
 
 use super::export;
-use crate::access::atomic_access;
-use crate::range::range;
-use crate::recording::{self, AtomicKind, Stamped};
-use crate::sync::{Locked, entered};
-use crate::thread::{Thread, enter, local};
-use crate::world::world;
+use crate::check::access::atomic_access;
+use crate::check::range::range;
+use crate::order::sync::{Locked, entered};
+use crate::order::thread::{Thread, enter, local};
+use crate::output::recording::{self, AtomicKind, Stamped};
+use crate::platform::world::world;
 
 /// A memory order as the compilers number them: relaxed, consume, acquire, release, acq_rel, seq_cst. Higher bits
 /// are hints.

@@ -11,9 +11,9 @@ use super::atomics::{
     Order, Value, Variable, compare, exchange, load, load_by, store, store_by, update,
 };
 use super::export;
-use crate::os::{Spin, SpinGuard};
-use crate::range::range;
-use crate::thread::{Entered, enter};
+use crate::check::range::range;
+use crate::order::thread::{Entered, enter};
+use crate::platform::os::{Spin, SpinGuard};
 
 /// The locks of all objects, by address.
 static LOCKS: [Spin; 64] = [const { Spin::new() }; 64];

@@ -4,10 +4,10 @@ use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Kind;
 
 use super::{export, export_one};
-use crate::access::{access, access16};
+use crate::check::access::{access, access16};
+use crate::check::range::range;
 use crate::interpose::real::real;
-use crate::range::range;
-use crate::thread::{Frame, enter, local};
+use crate::order::thread::{Frame, enter, local};
 
 /// The functions for accesses of each size.
 macro_rules! accesses {
@@ -110,7 +110,7 @@ extern "C" fn func_exit() {
 }
 
 extern "C" fn init() {
-    crate::checked::update();
+    crate::platform::checked::update();
     drop(enter());
 }
 

@@ -3,9 +3,9 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use crate::access::access;
+use crate::check::access::access;
 use crate::interpose::heap::malloc_usable_size;
-use crate::world::{World, world};
+use crate::platform::world::{World, world};
 
 use super::annotations::{nothing, zero};
 use super::export;

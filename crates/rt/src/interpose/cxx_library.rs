@@ -8,8 +8,8 @@
 use super::memory::{reads, writes};
 use super::strings::reads_text;
 use crate::openmp::strand::Shared;
-use crate::sync;
-use crate::thread::enter;
+use crate::order::sync;
+use crate::order::thread::enter;
 
 /// Defines what is called before a function of the C++ library: a Rust function that gets its first four words,
 /// the caller's address, and where these words are kept: what it leaves there is what the function gets.

@@ -17,9 +17,9 @@ use super::memory::{forget, reads, writes};
 use super::processes::{has_locked_file, has_signal, unlocks_file};
 use super::real::real;
 use crate::hooks::export;
-use crate::os::{self, Spin};
-use crate::sync;
-use crate::thread::enter;
+use crate::order::sync;
+use crate::order::thread::enter;
+use crate::platform::os::{self, Spin};
 
 const MANY: usize = 1 << 16;
 /// Which channel a descriptor has: 0 that of all files, 1 that of all sockets, else its own.

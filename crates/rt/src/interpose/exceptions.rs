@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::cxx_library::before;
 use crate::openmp::strand::Shared;
-use crate::sync;
-use crate::thread::enter;
+use crate::order::sync;
+use crate::order::thread::enter;
 
 type Destructor = unsafe extern "C-unwind" fn(usize);
 

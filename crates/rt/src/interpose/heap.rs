@@ -7,13 +7,13 @@ use deadheat_online::fasttrack::Kind;
 
 use super::memory::writes;
 use super::real::real;
-use crate::checked::is_checked;
-use crate::heap::Header;
+use crate::check::range::range_entered;
 use crate::hooks::export;
-use crate::range::range_entered;
-use crate::recording::{self, Stamped};
-use crate::thread::{Entered, enter, local};
-use crate::world::{World, world};
+use crate::order::thread::{Entered, enter, local};
+use crate::output::recording::{self, Stamped};
+use crate::platform::checked::is_checked;
+use crate::platform::heap::Header;
+use crate::platform::world::{World, world};
 
 fn next_malloc() -> unsafe extern "C" fn(usize) -> usize {
     // SAFETY: the function's type.

@@ -8,11 +8,11 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::calls::calls;
 use super::memory::writes;
 use super::real::real;
-use crate::access::access;
-use crate::checked::{is_allocator, is_checked};
+use crate::check::access::access;
 use crate::hooks::export;
 use crate::openmp::is_runtime;
-use crate::sync;
+use crate::order::sync;
+use crate::platform::checked::{is_allocator, is_checked};
 
 type Lock = *mut c_void;
 type Time = *const libc::timespec;

@@ -8,12 +8,12 @@ use deadheat_online::fasttrack::Kind;
 use super::calls::calls;
 use super::heap::ends;
 use super::real::real;
-use crate::checked::is_checked;
+use crate::check::range::range;
 use crate::hooks::export;
-use crate::range::range;
-use crate::recording::{self, Stamped};
-use crate::thread::{enter, local};
-use crate::world::world;
+use crate::order::thread::{enter, local};
+use crate::output::recording::{self, Stamped};
+use crate::platform::checked::is_checked;
+use crate::platform::world::world;
 
 const READ: Kind = Kind {
     write: false,

@@ -15,10 +15,10 @@ use crate::openmp::notes::{self, Name};
 use crate::openmp::strand::Strand;
 use crate::openmp::team::{self, Team};
 use crate::openmp::{self, Seen, with_strand};
-use crate::recording::{self, Stamped};
-use crate::sync;
-use crate::thread::{Entered, Thread, enter};
-use crate::world::world;
+use crate::order::sync;
+use crate::order::thread::{Entered, Thread, enter};
+use crate::output::recording::{self, Stamped};
+use crate::platform::world::world;
 
 /// What the tool keeps with a task or a region.
 type Data = *mut *mut c_void;
@@ -548,9 +548,10 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         for (event, callback) in callbacks {
             set(event, callback);
         }
-        if let (Some(tasks), Some((start, end))) =
-            (&world().tasks, crate::modules::around(lookup as usize))
-        {
+        if let (Some(tasks), Some((start, end))) = (
+            &world().tasks,
+            crate::platform::modules::around(lookup as usize),
+        ) {
             tasks.set_runtime(start, end);
         }
     }

@@ -16,7 +16,7 @@ use crate::openmp::memory::renew;
 use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::with_strand;
-use crate::thread::{enter, local};
+use crate::order::thread::{enter, local};
 
 type Location = *const c_void;
 type Code = usize;

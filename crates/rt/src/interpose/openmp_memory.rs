@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::renew;
-use crate::thread::enter;
+use crate::order::thread::enter;
 
 type Block = *mut c_void;
 type Allocator = usize;

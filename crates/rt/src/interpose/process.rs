@@ -6,10 +6,10 @@ use super::real::real;
 use deadheat_tape::findings::Ending;
 
 use crate::hooks::export;
-use crate::recording;
-use crate::sync;
-use crate::thread::{Frame, enter, local};
-use crate::world::{World, world};
+use crate::order::sync;
+use crate::order::thread::{Frame, enter, local};
+use crate::output::recording;
+use crate::platform::world::{World, world};
 
 /// Runs before the program's own constructors.
 extern "C" fn begin() {
@@ -48,11 +48,11 @@ fn end(how: Ending, status: Option<c_int>) {
 
 extern "C" fn before_fork() {
     local().depth.set(local().depth.get() + 1);
-    std::mem::forget(crate::registry::pause());
+    std::mem::forget(crate::order::registry::pause());
 }
 
 extern "C" fn after_fork() {
-    crate::registry::resume_all();
+    crate::order::registry::resume_all();
     leave();
 }
 
@@ -64,8 +64,8 @@ extern "C" fn in_child() {
     world.threads.reset_locks();
     world.findings.forked();
     recording::in_child();
-    crate::threads::only_this();
-    crate::registry::resume_all();
+    crate::order::threads::only_this();
+    crate::order::registry::resume_all();
     leave();
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU8;
 use super::calls::{calls, went_well};
 use super::memory::{reads, writes};
 use super::real::real;
-use crate::sync;
+use crate::order::sync;
 
 /// Addresses that stand for channels: nobody else synchronises there. Different things may share one.
 static CHANNELS: [AtomicU8; 1 << 16] = [const { AtomicU8::new(0) }; 1 << 16];

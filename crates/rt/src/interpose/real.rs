@@ -41,7 +41,7 @@ pub fn find(name: &CStr) -> (usize, bool) {
 extern "C" fn nothing(_block: usize) {}
 
 extern "C" fn stand_in_malloc(size: usize) -> usize {
-    crate::os::reserve(size.max(1)).unwrap_or(0)
+    crate::platform::os::reserve(size.max(1)).unwrap_or(0)
 }
 
 extern "C" fn stand_in_calloc(count: usize, size: usize) -> usize {

@@ -12,8 +12,8 @@ use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::{leave_unchecked, renew};
 use crate::openmp::strand::Shared;
-use crate::sync;
-use crate::thread::{Thread, enter};
+use crate::order::sync;
+use crate::order::thread::{Thread, enter};
 
 type Location = *const c_void;
 type Code = usize;

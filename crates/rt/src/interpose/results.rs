@@ -13,7 +13,7 @@ use super::memory::{reads, writes};
 use super::real::real;
 use super::strings::{length, reads_text, writes_text};
 use crate::hooks::export;
-use crate::os;
+use crate::platform::os;
 
 unsafe extern "C" {
     static environ: *const *const u8;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
-use crate::thread::enter;
+use crate::order::thread::enter;
 
 const SIGNALS: usize = 65;
 
@@ -26,7 +26,7 @@ static ENTRIES: [Entry; SIGNALS] = [const {
 unsafe extern "C" fn handle(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: what the kernel gave.
     unsafe {
-        if !crate::signals::wait(number, info) {
+        if !crate::platform::signals::wait(number, info) {
             call(number, info, context);
         }
     }

@@ -4,7 +4,7 @@ use super::calls::{calls, count, went_well};
 use super::descriptors::{closes_stream, opens_stream, receives_stream, sends_stream};
 use super::memory::{reads, writes};
 use super::strings::{reads_text, writes_text};
-use crate::sync;
+use crate::order::sync;
 
 /// The program writes to a stream.
 pub fn outputs(stream: usize, pc: usize) {

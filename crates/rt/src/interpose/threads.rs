@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::memory::writes;
 use super::real::real;
 use crate::hooks::export;
-use crate::recording::{self, NewMemory, Stamped};
-use crate::sync;
-use crate::thread::{Thread, enter, local};
-use crate::threads;
-use crate::world::world;
+use crate::order::sync;
+use crate::order::thread::{Thread, enter, local};
+use crate::order::threads;
+use crate::output::recording::{self, NewMemory, Stamped};
+use crate::platform::world::world;
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -30,7 +30,7 @@ fn block(signals: u64) -> u64 {
     // SAFETY: the kernel reads and writes a word of signals.
     unsafe {
         let arguments = [libc::SIG_SETMASK as usize, places[0], places[1], 8, 0, 0];
-        crate::os::call(libc::SYS_rt_sigprocmask, arguments);
+        crate::platform::os::call(libc::SYS_rt_sigprocmask, arguments);
     }
     old
 }

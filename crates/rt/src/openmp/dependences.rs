@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::notes::{self, Name};
 use super::strand::Shared;
 use super::tasks;
-use crate::recording;
+use crate::output::recording;
 
 /// How a task names an address; numbers are those of the runtime's entry points.
 pub const IN: u32 = 1;

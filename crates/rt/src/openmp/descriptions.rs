@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use deadheat_model::finding::TaskKind;
 use deadheat_order::Step;
 
-use crate::depot::Depot;
-use crate::origin::Stack;
-use crate::os;
+use crate::check::depot::Depot;
+use crate::check::origin::Stack;
+use crate::platform::os;
 
 const TASKS: usize = 1 << 31;
 const STEPS: usize = 1 << 32;

@@ -6,10 +6,10 @@
 //! the running thread's stack, and when a task is created, which may tell others where its creator's variables are.
 
 use super::notes;
-use crate::histories::UNCHECKED;
-use crate::recording::{self, NewMemory};
-use crate::thread::Thread;
-use crate::world::world;
+use crate::check::histories::UNCHECKED;
+use crate::order::thread::Thread;
+use crate::output::recording::{self, NewMemory};
+use crate::platform::world::world;
 use std::sync::atomic::Ordering;
 
 /// What the runtime says of where a task's frames are on the stack.

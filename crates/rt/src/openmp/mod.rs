@@ -34,8 +34,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_order::{Full, Signal, Step, Structure};
 
-use crate::thread::Thread;
-use crate::world::{World, world};
+use crate::order::thread::Thread;
+use crate::platform::world::{World, world};
 use descriptions::Descriptions;
 use settled::Settled;
 

@@ -14,8 +14,8 @@ pub use deadheat_tape::Deed;
 use deadheat_tape::{Member, THREAD_STRAND};
 
 use super::with_strand;
-use crate::recording::{self, NewMemory, Stamped, code};
-use crate::thread::{Thread, local};
+use crate::order::thread::{Thread, local};
+use crate::output::recording::{self, NewMemory, Stamped, code};
 
 /// Who a strand is to a recording: see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,9 +17,9 @@ use deadheat_order::{Question, Search, Step, Task};
 
 use super::descriptions::Kind;
 use super::{Seen, tasks};
-use crate::origin::Origin;
-use crate::thread::Thread;
-use crate::world::world;
+use crate::check::origin::Origin;
+use crate::order::thread::Thread;
+use crate::platform::world::world;
 
 /// What a thread keeps to answer such questions quickly.
 #[derive(Debug, Default)]

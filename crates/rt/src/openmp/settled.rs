@@ -10,8 +10,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::histories::RECORDS;
-use crate::os;
+use crate::check::histories::RECORDS;
+use crate::platform::os;
 
 /// See the [module](self).
 #[derive(Debug)]

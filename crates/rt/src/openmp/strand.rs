@@ -20,10 +20,10 @@ use super::messages::Messages;
 use super::notes::{self, Deed, Name};
 use super::team::Team;
 use super::{Seen, tasks};
-use crate::origin::Stack;
-use crate::os::Spin;
-use crate::recording;
-use crate::thread::Held;
+use crate::check::origin::Stack;
+use crate::order::thread::Held;
+use crate::output::recording;
+use crate::platform::os::Spin;
 
 /// Something that a few threads touch in turn.
 #[derive(Debug, Default)]

@@ -20,8 +20,8 @@ use super::descriptions::Kind;
 use super::notes::{self, Deed, Name};
 use super::strand::{Aside, Enclosure, Shared, Strand};
 use super::{Seen, tasks};
-use crate::origin::Stack;
-use crate::recording;
+use crate::check::origin::Stack;
+use crate::output::recording;
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use deadheat_order::Step;
 
 use super::strand::Strand;
 use super::with_strand;
-use crate::thread::Thread;
+use crate::order::thread::Thread;
 
 impl Thread {
     /// A thread fence.

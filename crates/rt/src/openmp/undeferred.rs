@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::descriptions::Kind;
 use super::strand::{Children, Scope, Shared, Strand};
 use super::tasks;
-use crate::origin::Stack;
+use crate::check::origin::Stack;
 
 impl Strand {
     /// An undeferred task is created: part of this strand until it has to be told apart.

@@ -1,17 +1,17 @@
 //! An access by a thread to a word with a short history in which nothing races: most accesses that find something new are
 //! of this kind, to fresh memory or to what locks keep in order.
 //!
-//! It makes of the history what [`word`](crate::word::word) makes of it, without what that has to be ready for.
+//! It makes of the history what [`word`](crate::check::word::word) makes of it, without what that has to be ready for.
 
 use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::{Record, step_simple};
 
-use crate::access::replace;
-use crate::histories::UNCHECKED;
-use crate::thread::Entered;
-use crate::word::{Piece, origin, remember};
-use crate::world::world;
+use crate::check::access::replace;
+use crate::check::histories::UNCHECKED;
+use crate::check::word::{Piece, origin, remember};
+use crate::order::thread::Entered;
+use crate::platform::world::world;
 
 /// How many records the history may come to have.
 const MOST: usize = 6;

@@ -7,8 +7,8 @@ pub use deadheat_tape::{AtomicKind, LockDetail, NewMemory, Stamped};
 
 pub use super::tape::code;
 use crate::openmp::is_runtime;
-use crate::thread::{Thread, enter, local};
-use crate::world::world;
+use crate::order::thread::{Thread, enter, local};
+use crate::platform::world::world;
 
 /// Whether accesses and synchronisation are written down: there has been a second thread.
 #[inline]
@@ -41,7 +41,7 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     compiler_fence(Ordering::SeqCst);
     local.depth.set(0);
     if local.pending.load(Ordering::Relaxed) {
-        crate::signals::handle_waiting();
+        crate::platform::signals::handle_waiting();
     }
 }
 
@@ -144,7 +144,7 @@ pub fn first_create(thread: &mut Thread) {
     world().findings.tell_modules();
     if thread.id == 0 {
         if thread.stack == (0, 0) {
-            thread.stack = crate::modules::first_stack().unwrap_or_default();
+            thread.stack = crate::platform::modules::first_stack().unwrap_or_default();
         }
         stack(thread);
     }

@@ -8,14 +8,14 @@ use deadheat_order::Step;
 use deadheat_tape::findings::{self as tape, Ending, Json, List, Memory, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::line::LineBuffer;
-use crate::modules;
+use crate::check::origin::{Origin, Stack};
 use crate::openmp::descriptions::{Description, Kind};
 use crate::openmp::{Seen, Tasks, dependences};
-use crate::origin::{Origin, Stack};
-use crate::os::{self, Spin};
-use crate::thread::Thread;
-use crate::world::world;
+use crate::order::thread::Thread;
+use crate::output::line::LineBuffer;
+use crate::platform::modules;
+use crate::platform::os::{self, Spin};
+use crate::platform::world::world;
 
 const MANY: usize = 200_000;
 const SAME_CODE: u32 = 8;
@@ -102,7 +102,7 @@ impl Findings {
             self.any.store(true, Ordering::Relaxed);
         }
         if is_new {
-            crate::signals::tell_of_race();
+            crate::platform::signals::tell_of_race();
         }
     }
 
@@ -468,7 +468,7 @@ fn memory_around(thread: &Thread, address: usize) -> Memory<Stack> {
         return memory;
     }
     let stack_of = |id: u32| Memory::Stack { thread: id.into() };
-    match crate::registry::owner(address) {
+    match crate::order::registry::owner(address) {
         Some((owner, true)) => {
             return Memory::Tls {
                 thread: owner.into(),

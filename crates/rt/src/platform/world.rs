@@ -4,17 +4,17 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use crate::depot::Depot;
-use crate::findings::Findings;
-use crate::heap::Blocks;
-use crate::histories::Histories;
+use crate::check::depot::Depot;
+use crate::check::histories::Histories;
+use crate::check::origin;
+use crate::check::shadow::Shadow;
 use crate::openmp::Tasks;
-use crate::origin;
-use crate::os;
-use crate::recording::{self, Spool};
-use crate::shadow::Shadow;
-use crate::sync::Channels;
-use crate::threads::Threads;
+use crate::order::sync::Channels;
+use crate::order::threads::Threads;
+use crate::output::findings::Findings;
+use crate::output::recording::{self, Spool};
+use crate::platform::heap::Blocks;
+use crate::platform::os;
 
 /// What all threads share.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use deadheat_order::Clock;
 
-use crate::recording::{self, Stamped};
-use crate::thread::{Thread, enter, local};
-use crate::threads;
-use crate::world::world;
+use crate::order::thread::{Thread, enter, local};
+use crate::order::threads;
+use crate::output::recording::{self, Stamped};
+use crate::platform::world::world;
 
 /// A new fiber, which knows what its creator does.
 pub fn create(code: usize) -> usize {

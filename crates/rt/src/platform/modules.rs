@@ -1,7 +1,7 @@
 //! The modules of the process (executable, libraries) and where they lie, from the kernel's list of mappings: the
 //! loader's own list is behind a lock that the program may hold.
 
-use crate::os;
+use crate::platform::os;
 
 /// A piece of a module that holds code.
 #[derive(Debug)]

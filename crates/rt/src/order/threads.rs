@@ -17,13 +17,13 @@ use deadheat_online::timeline::Timeline;
 use deadheat_order::{Clock, Signal, Time};
 use rustc_hash::FxHashMap;
 
+use crate::check::origin::Stack;
 use crate::openmp;
-use crate::origin::Stack;
-use crate::os::Spin;
-use crate::recording::{self, Stamped};
-use crate::registry::{keep_only_this, pause, refresh_all, threads_before_fork};
-use crate::thread::{Entered, Thread, enter, local};
-use crate::world::world;
+use crate::order::registry::{keep_only_this, pause, refresh_all, threads_before_fork};
+use crate::order::thread::{Entered, Thread, enter, local};
+use crate::output::recording::{self, Stamped};
+use crate::platform::os::Spin;
+use crate::platform::world::world;
 
 /// More slots than this are only made if all threads of them live.
 const MANY: usize = 1 << 15;
@@ -339,7 +339,7 @@ pub fn begin_unknown() {
 
 /// How large the first thread's stack may become.
 fn stack_limit() -> usize {
-    crate::os::limit(libc::RLIMIT_STACK)[0].clamp(8 << 20, 1 << 32)
+    crate::platform::os::limit(libc::RLIMIT_STACK)[0].clamp(8 << 20, 1 << 32)
 }
 
 /// The running thread ends.
@@ -348,7 +348,7 @@ pub fn end(entered: Entered) {
     if recording::on() {
         thread.note(Stamped::End, 0, 0);
     } else if !world().off() {
-        crate::sync::abandon(thread);
+        crate::order::sync::abandon(thread);
     }
     let (id, slot) = (thread.id, thread.line.slot());
     let mut clock = Clock::default();

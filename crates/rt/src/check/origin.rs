@@ -5,7 +5,7 @@
 
 use deadheat_model::finding::AccessCause;
 
-use crate::world::world;
+use crate::platform::world::world;
 
 const CHAIN_BITS: u32 = 28;
 const PLACE_BITS: u32 = 19;

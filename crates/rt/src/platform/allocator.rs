@@ -6,7 +6,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 
-use crate::os::{self, Spin};
+use crate::platform::os::{self, Spin};
 
 const SMALLEST: u32 = 4;
 const CLASSES: usize = 12;

@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::Kind;
 
-use crate::access::replace;
-use crate::memo::Code;
+use crate::check::access::replace;
+use crate::check::memo::Code;
+use crate::check::shadow::Pair;
+use crate::check::short::short;
+use crate::check::word::{Piece, word};
 use crate::openmp;
-use crate::recording;
-use crate::shadow::Pair;
-use crate::short::short;
-use crate::thread::{Entered, enter, local};
-use crate::word::{Piece, word};
-use crate::world::world;
+use crate::order::thread::{Entered, enter, local};
+use crate::output::recording;
+use crate::platform::world::world;
 
 /// An access to any number of bytes.
 pub fn range(address: usize, size: usize, kind: Kind, cause: AccessCause, pc: usize) {

@@ -6,9 +6,9 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::origin::Stack;
-use crate::os;
-use crate::shadow::ADDRESS_BITS;
+use crate::check::origin::Stack;
+use crate::check::shadow::ADDRESS_BITS;
+use crate::platform::os;
 
 const GRAIN: usize = 16;
 const SPACE: usize = 1 << ADDRESS_BITS;

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use deadheat_online::timeline::Channel;
 use rustc_hash::FxHashMap;
 
+use crate::check::shadow::ADDRESS_BITS;
 use crate::openmp;
 use crate::openmp::messages::Signals;
 use crate::openmp::strand::Strand;
-use crate::os::{self, Spin, SpinGuard};
-use crate::recording::{self, LockDetail, Stamped};
-use crate::shadow::ADDRESS_BITS;
-use crate::thread::{Entered, Thread, enter};
-use crate::world::world;
+use crate::order::thread::{Entered, Thread, enter};
+use crate::output::recording::{self, LockDetail, Stamped};
+use crate::platform::os::{self, Spin, SpinGuard};
+use crate::platform::world::world;
 
 const SPACE: usize = 1 << ADDRESS_BITS;
 const CHANNELS: usize = 1 << 26;
@@ -419,7 +419,9 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
                 }
             }
         }
-        thread.held.push(crate::thread::Held { address, write });
+        thread
+            .held
+            .push(crate::order::thread::Held { address, write });
         thread.locks_changed();
         if write && alone != 0 && thread.held.len() == 1 {
             thread.lockset = Some(alone);
@@ -437,7 +439,7 @@ pub fn note_alone(address: usize, lockset: u32) {
 /// A lock of OpenMP is taken: it keeps others out, and orders nothing.
 pub fn hold_only(thread: &mut Thread, address: usize) {
     openmp::see(openmp::Seen::Locks);
-    thread.held.push(crate::thread::Held {
+    thread.held.push(crate::order::thread::Held {
         address,
         write: true,
     });

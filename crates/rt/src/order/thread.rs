@@ -5,7 +5,7 @@
 //! knows": so hooks may run before anything else, on any thread.
 //!
 //! Whatever is more than a few instructions runs between [`enter`] and the drop of its guard. Meanwhile the
-//! program's signal handlers wait, and nobody can [`pause`](crate::registry::pause) the runtime, which is how memory is
+//! program's signal handlers wait, and nobody can [`pause`](crate::order::registry::pause) the runtime, which is how memory is
 //! collected and processes are forked while no thread is in the midst of something.
 
 use std::cell::Cell;
@@ -16,18 +16,18 @@ use deadheat_online::timeline::Timeline;
 
 use deadheat_order::{Signal, Step};
 
-use crate::depot::ROOT as ROOT_CHAIN;
-use crate::histories::Room;
-use crate::memo::Memo;
+use crate::check::depot::ROOT as ROOT_CHAIN;
+use crate::check::histories::Room;
+use crate::check::memo::Memo;
+use crate::check::origin::{Origin, Stack};
 use crate::openmp::notes::Name;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
-use crate::origin::{Origin, Stack};
-use crate::os;
-use crate::recording::{self, Tape};
-use crate::registry::REGISTRY;
-use crate::sync;
-use crate::world::{World, world};
+use crate::order::registry::REGISTRY;
+use crate::order::sync;
+use crate::output::recording::{self, Tape};
+use crate::platform::os;
+use crate::platform::world::{World, world};
 
 /// What every access needs.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ pub struct Thread {
     /// The last signal of a strand that it has run and that has asked for the thread's number.
     pub asked: Option<Signal>,
     pub next: *mut Thread,
-    pub signals: crate::signals::Waiting,
+    pub signals: crate::platform::signals::Waiting,
     pub tape: Tape,
 }
 
@@ -470,7 +470,7 @@ impl Drop for Entered {
         }
         self.local.depth.set(depth);
         if depth == 0 && self.local.pending.load(Ordering::Relaxed) {
-            crate::signals::handle_waiting();
+            crate::platform::signals::handle_waiting();
         }
     }
 }
@@ -511,7 +511,7 @@ fn start() -> bool {
     local.depth.set(1);
     let begun = World::begin();
     if begun {
-        crate::threads::begin_unknown();
+        crate::order::threads::begin_unknown();
     } else {
         local.dead.set(true);
     }

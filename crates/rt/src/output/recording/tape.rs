@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use deadheat_tape::{AccessSite, BUFFER, Code, HEADER, LONGEST, PAYLOAD, Stamped, Unstamped, head};
 
 use super::spool::{Full, Spool, begin};
-use crate::os;
-use crate::thread::{Frame, Thread, local};
-use crate::world::world;
+use crate::order::thread::{Frame, Thread, local};
+use crate::platform::os;
+use crate::platform::world::world;
 
 /// How many accesses have one time.
 const SAME_TIME: u32 = 32;

@@ -1,13 +1,13 @@
 //! The threads that live, in a list, and pausing all of them.
 //!
-//! Whoever pauses the runtime waits until no other thread is between [`enter`](crate::thread::enter) and the drop of
+//! Whoever pauses the runtime waits until no other thread is between [`enter`](crate::order::thread::enter) and the drop of
 //! its guard, and keeps them out: that is how memory is collected and processes are forked.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::os::{self, Spin, SpinGuard};
-use crate::thread::{Entered, Thread, local};
+use crate::order::thread::{Entered, Thread, local};
+use crate::platform::os::{self, Spin, SpinGuard};
 
 /// Threads that live, in a list.
 #[derive(Debug)]

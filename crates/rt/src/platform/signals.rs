@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::thread::local;
+use crate::order::thread::local;
 
 /// A signal that waits.
 #[derive(Clone, Copy)]

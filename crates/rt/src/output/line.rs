@@ -2,7 +2,7 @@
 
 use deadheat_tape::findings::{Line, digits, write_line};
 
-use crate::os;
+use crate::platform::os;
 
 /// See the [module](self).
 #[derive(Debug, Default)]

@@ -35,7 +35,7 @@ impl Code {
 
     #[inline]
     pub fn cause(self) -> AccessCause {
-        crate::origin::cause(self.0 >> WHAT_SHIFT)
+        crate::check::origin::cause(self.0 >> WHAT_SHIFT)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! An access to a word, looked at properly: its history is read, races are found, the new history is stored.
 //!
-//! As [`access`](crate::access)'s simple model has it, with nothing remembered. A history that many words come to have is
+//! As [`access`](crate::check::access)'s simple model has it, with nothing remembered. A history that many words come to have is
 //! made once.
 
 use std::mem::MaybeUninit;
@@ -8,16 +8,16 @@ use std::sync::atomic::Ordering;
 
 use deadheat_online::fasttrack::{self, Record, Step};
 
-use crate::access::replace;
-use crate::findings::RacyAccess;
-use crate::histories::UNCHECKED;
-use crate::memo::Code;
+use crate::check::access::replace;
+use crate::check::histories::UNCHECKED;
+use crate::check::memo::Code;
+use crate::check::origin::Origin;
 use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
-use crate::origin::Origin;
-use crate::registry::Pause;
-use crate::thread::{Entered, Thread, local};
-use crate::world::world;
+use crate::order::registry::Pause;
+use crate::order::thread::{Entered, Thread, local};
+use crate::output::findings::RacyAccess;
+use crate::platform::world::world;
 
 /// The part of an access in one word.
 pub struct Piece {

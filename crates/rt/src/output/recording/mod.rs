@@ -38,9 +38,9 @@ mod tape;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::findings::Findings;
-use crate::thread::local;
-use crate::world::world;
+use crate::order::thread::local;
+use crate::output::findings::Findings;
+use crate::platform::world::world;
 
 pub use events::*;
 pub use spool::Spool;
@@ -74,7 +74,7 @@ pub fn in_child() {
     let Some(parents) = &world().spool else {
         return;
     };
-    crate::registry::threads_before_fork(|thread| thread.tape.forget(thread.frames));
+    crate::order::registry::threads_before_fork(|thread| thread.tape.forget(thread.frames));
     parents.leave();
     let path = path(&world().findings);
     if path.is_some_and(|path| parents.open(&path).is_some())

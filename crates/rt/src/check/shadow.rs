@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::os;
+use crate::platform::os;
 
 /// Programs live below this address.
 pub const ADDRESS_BITS: u32 = 47;

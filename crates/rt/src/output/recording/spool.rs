@@ -14,7 +14,7 @@ use deadheat_tape::{
 };
 
 use super::tape::time;
-use crate::os::{self, Spin};
+use crate::platform::os::{self, Spin};
 
 const TABLE: usize = SITES * 8;
 /// How far from its own place a site may lie.
@@ -181,7 +181,7 @@ impl Spool {
         }
         // Code may come in libraries that were loaded meanwhile.
         if before >> 24 != recorded >> 24 {
-            crate::world::world().findings.tell_modules();
+            crate::platform::world::world().findings.tell_modules();
         }
         let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
         Some((offset, self.file.load(Ordering::Relaxed)))

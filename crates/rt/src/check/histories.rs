@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::Record;
 
-use crate::os;
+use crate::platform::os;
 
 /// The arena is in small pages up to here.
 const HUGE: usize = 8 << 20;

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::os;
+use crate::platform::os;
 
 const BUCKETS: usize = 1 << 20;
 /// How many chains with the same rest are kept near each other, in each of sixteen buckets.

@@ -13,17 +13,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::Kind;
 
-use crate::histories::UNCHECKED;
-use crate::memo::Code;
+use crate::check::histories::UNCHECKED;
+use crate::check::memo::Code;
+use crate::check::range::range;
+use crate::check::shadow::{Pair, Shadow};
+use crate::check::short::short;
+use crate::check::word::{Piece, word};
 use crate::openmp;
 use crate::openmp::order::is_over;
-use crate::range::range;
-use crate::recording;
-use crate::shadow::{Pair, Shadow};
-use crate::short::short;
-use crate::thread::{Local, ROOT, enter, local};
-use crate::word::{Piece, word};
-use crate::world::world;
+use crate::order::thread::{Local, ROOT, enter, local};
+use crate::output::recording;
+use crate::platform::world::world;
 
 /// An access of 1, 2, 4 or 8 bytes by code at an address.
 #[inline(always)]

@@ -1,0 +1,5 @@
+//! What the runtime leaves for the command to read: findings, recordings.
+
+pub mod findings;
+pub mod line;
+pub mod recording;
