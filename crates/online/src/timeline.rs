@@ -30,7 +30,7 @@ pub struct Timeline {
     /// What happens before now. The own entry is the time of the last release.
     clock: Clock,
     /// Whether there is something to tell that the last release did not.
-    news: bool,
+    dirty_since_release: bool,
     /// What an acquire fence would make happen before: what relaxed reads have read from.
     seen: Clock,
     /// What happened before the last release fence, if there was one.
@@ -46,7 +46,7 @@ impl Timeline {
             slot,
             now: before + 1,
             clock,
-            news: false,
+            dirty_since_release: false,
             seen: Clock::default(),
             fence: None,
         }
@@ -73,20 +73,24 @@ impl Timeline {
     /// The last time at which something may have been recorded.
     #[inline]
     pub fn last(&self) -> Time {
-        if self.news { self.now } else { self.now - 1 }
+        if self.dirty_since_release {
+            self.now
+        } else {
+            self.now - 1
+        }
     }
 
     /// An access is recorded at this time.
     #[inline]
     pub fn record(&mut self) {
-        self.news = true;
+        self.dirty_since_release = true;
     }
 
     /// The clock to give away. The time goes up if there was something to tell.
     #[inline]
     pub fn publish(&mut self) -> &Clock {
-        if self.news {
-            self.news = false;
+        if self.dirty_since_release {
+            self.dirty_since_release = false;
             self.clock.set(self.slot, self.now);
             self.now += 1;
         }
@@ -102,14 +106,14 @@ impl Timeline {
     #[inline]
     fn learn_times(&mut self, times: &[Time]) {
         if self.clock.join_times(times) {
-            self.news = true;
+            self.dirty_since_release = true;
         }
     }
 
     /// A thread fence.
     pub fn fence(&mut self, acquire: bool, release: bool) {
         if acquire {
-            self.news |= self.clock.join(&self.seen);
+            self.dirty_since_release |= self.clock.join(&self.seen);
             self.seen.copy_from(&Clock::default());
         }
         if release {

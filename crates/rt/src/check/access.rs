@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use deadheat_online::fasttrack::Kind;
 
 use crate::check::histories::UNCHECKED;
-use crate::check::memo::Code;
+use crate::check::memo::AccessShape;
 use crate::check::range::range;
 use crate::check::shadow::{Pair, Shadow};
-use crate::check::short::short;
-use crate::check::word::{Piece, word};
+use crate::check::short::try_check_word_fast;
+use crate::check::word::{WordAccess, check_word};
 use crate::openmp;
 use crate::openmp::order::is_over;
 use crate::order::thread::{Local, ROOT, enter, local};
@@ -46,7 +46,7 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     let memo = unsafe { &(*local.thread.get()).memo };
     if !memo.knows_usual::<LOG, WRITES>(base, address, history) {
         let mask = ((1 << (1 << LOG)) - 1) << (address & 7);
-        change(address, Code::new(mask, kind), pc);
+        change(address, AccessShape::new(mask, kind), pc);
     }
 }
 
@@ -81,24 +81,24 @@ fn change_two<const WRITES: bool>(address: usize, pc: usize) {
         write: WRITES,
         atomic: false,
     };
-    let code = Code::new(0xff, kind);
+    let shape = AccessShape::new(0xff, kind);
     if let Some(pair) = Pair::at(local.shadow.get(), address) {
         let [first, second] = pair.load();
         let [one, two] = pair.cells();
-        if let Some(next) = known_change(local, one, address, first, code, pc)
+        if let Some(next) = known_change(local, one, address, first, shape, pc)
             && let Some(next2) = match second == first {
                 true => Some(next),
-                false => known_change(local, two, address + 8, second, code, pc),
+                false => known_change(local, two, address + 8, second, shape, pc),
             }
             && pair.replace([first, second], [next, next2])
         {
             return;
         }
     }
-    change(address, code, pc);
+    change(address, shape, pc);
     // A signal handler that ran meanwhile may have switched checking off.
     if local.key.get() != 0 {
-        change(address + 8, code, pc);
+        change(address + 8, shape, pc);
     }
 }
 
@@ -117,7 +117,13 @@ fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
     let mut word = address & !7;
     while bytes != 0 && base != 0 {
         if bytes & 0xff != 0 {
-            part(local, base, word, Code::new(bytes as u32 & 0xff, kind), pc);
+            part(
+                local,
+                base,
+                word,
+                AccessShape::new(bytes as u32 & 0xff, kind),
+                pc,
+            );
             // The time may have gone up: a signal handler may have run.
             base = local.key.get();
         }
@@ -128,11 +134,11 @@ fn unaligned<const WRITES: bool>(address: usize, size: usize, pc: usize) {
 
 /// The part of an access in one word.
 #[inline(always)]
-fn part(local: &Local, base: u64, address: usize, code: Code, pc: usize) {
+fn part(local: &Local, base: u64, address: usize, shape: AccessShape, pc: usize) {
     let history = Shadow::cell_at(local.shadow.get(), address).load(Ordering::Relaxed);
     // SAFETY: a key is only set while there is a thread.
-    if unsafe { !(*local.thread.get()).memo.knows(base, code, history) } {
-        change(address, code, pc);
+    if unsafe { !(*local.thread.get()).memo.knows(base, shape, history) } {
+        change(address, shape, pc);
     }
 }
 
@@ -143,7 +149,7 @@ fn known_change(
     cell: &AtomicU32,
     address: usize,
     history: u32,
-    code: Code,
+    shape: AccessShape,
     pc: usize,
 ) -> Option<u32> {
     let thread = local.thread.get();
@@ -152,7 +158,7 @@ fn known_change(
         let (site, chain) = here(local, pc);
         let next = (*thread)
             .memo
-            .change(local.key.get(), code, history, site, chain)?;
+            .change(local.key.get(), shape, history, site, chain)?;
         if history == 0 {
             world().shadow.note(cell);
             (*thread).note_lowest(address);
@@ -180,18 +186,18 @@ fn here(local: &Local, pc: usize) -> (u64, u32) {
 /// An access that may change the history of its word.
 #[cold]
 #[inline(never)]
-extern "C" fn change(address: usize, code: Code, pc: usize) {
+extern "C" fn change(address: usize, shape: AccessShape, pc: usize) {
     let local = local();
     let cell = Shadow::cell_at(local.shadow.get(), address);
     let history = cell.load(Ordering::Acquire);
     // SAFETY: a key is only set while there is a thread.
     let phase = unsafe { (*local.thread.get()).phase };
-    if phase != 0 && code.is_read() && openmp::is_settled(phase, history, code.mask()) {
+    if phase != 0 && shape.is_read() && openmp::is_settled(phase, history, shape.mask()) {
         return;
     }
-    match known_change(local, cell, address, history, code, pc) {
+    match known_change(local, cell, address, history, shape, pc) {
         Some(next) if replace(cell, history, next) => (),
-        _ => change_unknown(address, code, pc),
+        _ => change_unknown(address, shape, pc),
     }
 }
 
@@ -205,7 +211,7 @@ pub fn replace(cell: &AtomicU32, history: u32, next: u32) -> bool {
 /// An access to a history that this thread has not seen from there at its present time.
 #[cold]
 #[inline(never)]
-fn change_unknown(address: usize, code: Code, pc: usize) {
+fn change_unknown(address: usize, shape: AccessShape, pc: usize) {
     let local = local();
     let base = local.key.get();
     let cell = Shadow::cell_at(local.shadow.get(), address);
@@ -218,13 +224,13 @@ fn change_unknown(address: usize, code: Code, pc: usize) {
             && world().histories.all(history, is_over)
         {
             // As if nothing were known of the word.
-            if let Some(next) = known_change(local, cell, address, 0, code, pc)
+            if let Some(next) = known_change(local, cell, address, 0, shape, pc)
                 && replace(cell, history, next)
             {
                 let (site, chain) = here(local, pc);
                 (*thread)
                     .memo
-                    .note_change(base, code, history, site, chain, next);
+                    .note_change(base, shape, history, site, chain, next);
                 return;
             }
         }
@@ -234,24 +240,24 @@ fn change_unknown(address: usize, code: Code, pc: usize) {
             && world()
                 .histories
                 .newest(history)
-                .any(|record| (*thread).told_by(record, code.kind(), code.mask()))
+                .any(|record| (*thread).told_by(record, shape.kind(), shape.mask()))
             && cell.load(Ordering::Acquire) == history
         {
-            (*thread).memo.know(base, code, history);
+            (*thread).memo.know(base, shape, history);
             return;
         }
     }
-    slow(address, code, pc);
+    slow(address, shape, pc);
 }
 
 #[cold]
 #[inline(never)]
-fn slow(address: usize, code: Code, pc: usize) {
+fn slow(address: usize, shape: AccessShape, pc: usize) {
     let Some(entered) = enter() else { return };
-    let piece = Piece { code, pc };
+    let piece = WordAccess { shape, pc };
     let address = address & !7;
-    if short(&entered, address, &piece).is_none() {
-        word(&entered, address, &piece);
+    if try_check_word_fast(&entered, address, &piece).is_none() {
+        check_word(&entered, address, &piece);
     }
 }
 
@@ -296,5 +302,5 @@ pub fn atomic_access(address: usize, size: usize, write: bool, pc: usize) {
         return range(address, size, kind, AccessCause::Instruction, pc);
     }
     let mask = ((1u32 << size) - 1) << (address & 7);
-    part(local, base, address, Code::new(mask, kind), pc);
+    part(local, base, address, AccessShape::new(mask, kind), pc);
 }

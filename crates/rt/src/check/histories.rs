@@ -52,7 +52,7 @@ pub struct Histories {
 
 /// The free records a thread has in hand.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct RecordBuffer {
     from: u32,
     to: u32,
     block: u32,
@@ -60,7 +60,7 @@ pub struct Room {
     free: u64,
 }
 
-// SAFETY: free records belong to one `Room` at a time; others are only read.
+// SAFETY: free records belong to one `RecordBuffer` at a time; others are only read.
 unsafe impl Sync for Histories {}
 // SAFETY: as above.
 unsafe impl Send for Histories {}
@@ -149,30 +149,31 @@ impl Histories {
     /// Room for a history of up to so many records, and its number. None: a collection is due.
     #[inline]
     #[allow(clippy::mut_from_ref)]
-    pub fn room(&self, room: &mut Room, length: usize) -> Option<(u32, &mut [Record])> {
+    pub fn room(&self, buffer: &mut RecordBuffer, length: usize) -> Option<(u32, &mut [Record])> {
         let length32 = u32::try_from(length).ok()?;
-        if room.to - room.from < length32 && !self.refill(room, length32) {
+        if buffer.to - buffer.from < length32 && !self.refill(buffer, length32) {
             return None;
         }
-        // SAFETY: these records are free and the room's alone.
-        let records =
-            unsafe { std::slice::from_raw_parts_mut(self.records.add(room.from as usize), length) };
-        Some((room.from, records))
+        // SAFETY: these records are free and the buffer's alone.
+        let records = unsafe {
+            std::slice::from_raw_parts_mut(self.records.add(buffer.from as usize), length)
+        };
+        Some((buffer.from, records))
     }
 
-    /// A history of this length was made in the room given last.
+    /// A history of this length was made in the records given last.
     #[inline]
-    pub fn keep(&self, room: &mut Room, length: usize) {
-        room.from += length as u32;
+    pub fn keep(&self, buffer: &mut RecordBuffer, length: usize) {
+        buffer.from += length as u32;
     }
 
     #[cold]
-    fn refill(&self, room: &mut Room, length: u32) -> bool {
+    fn refill(&self, buffer: &mut RecordBuffer, length: u32) -> bool {
         if length > BLOCK {
             let blocks = length.div_ceil(BLOCK);
             return match self.row(blocks).or_else(|| self.fresh(blocks)) {
                 Some(block) => {
-                    *room = Room {
+                    *buffer = RecordBuffer {
                         from: block * BLOCK,
                         to: (block + blocks) * BLOCK,
                         block,
@@ -184,20 +185,20 @@ impl Histories {
             };
         }
         loop {
-            if room.free == 0 {
+            if buffer.free == 0 {
                 let Some(block) = self.next_block() else {
                     return false;
                 };
-                room.block = block;
+                buffer.block = block;
                 // SAFETY: the index is below BLOCKS.
-                room.free = !unsafe { &*self.used.add(block as usize) }.load(Ordering::Relaxed);
+                buffer.free = !unsafe { &*self.used.add(block as usize) }.load(Ordering::Relaxed);
                 continue;
             }
-            let first = room.free.trailing_zeros();
-            let lines = (!(room.free >> first)).trailing_zeros().min(64 - first);
-            room.free &= !(u64::MAX >> (64 - lines) << first);
-            room.from = room.block * BLOCK + first * LINE;
-            room.to = room.from + lines * LINE;
+            let first = buffer.free.trailing_zeros();
+            let lines = (!(buffer.free >> first)).trailing_zeros().min(64 - first);
+            buffer.free &= !(u64::MAX >> (64 - lines) << first);
+            buffer.from = buffer.block * BLOCK + first * LINE;
+            buffer.to = buffer.from + lines * LINE;
             if lines * LINE >= length {
                 return true;
             }
@@ -313,7 +314,12 @@ mod tests {
     use deadheat_order::Clock;
 
     /// A history of so many records, each by another thread.
-    fn make(histories: &Histories, room: &mut Room, length: u32, tag: u64) -> Option<u32> {
+    fn make(
+        histories: &Histories,
+        buffer: &mut RecordBuffer,
+        length: u32,
+        tag: u64,
+    ) -> Option<u32> {
         let mut number = 0;
         for slot in 0..length {
             let kind = Kind {
@@ -321,12 +327,12 @@ mod tests {
                 atomic: false,
             };
             let record = Record::new(Strand(slot), 1, kind, 0xff, tag);
-            let (next, records) = histories.room(room, slot as usize + 1)?;
+            let (next, records) = histories.room(buffer, slot as usize + 1)?;
             let old = histories.get(number);
             let Step::Changed(made) = step(old, record, &Clock::default(), records, |_| ()) else {
                 panic!("a new thread's record is new");
             };
-            histories.keep(room, made);
+            histories.keep(buffer, made);
             number = next;
         }
         Some(number)
@@ -336,7 +342,7 @@ mod tests {
     fn what_is_in_use_stays_and_the_rest_is_used_again() {
         let histories = Histories::new();
         let mut rng = fastrand::Rng::with_seed(1);
-        let mut rooms = [Room::default(), Room::default()];
+        let mut buffers = [RecordBuffer::default(), RecordBuffer::default()];
         let mut live: Vec<(u32, usize, u64)> = Vec::new();
         let mut collections = 0;
         for tag in 0..400_000 {
@@ -345,12 +351,12 @@ mod tests {
             } else {
                 rng.u32(1..6)
             };
-            let room = &mut rooms[rng.usize(..2)];
-            match make(&histories, room, length, tag) {
+            let buffer = &mut buffers[rng.usize(..2)];
+            match make(&histories, buffer, length, tag) {
                 Some(number) => live.push((number, length as usize, tag)),
                 None => {
                     collections += 1;
-                    rooms = [Room::default(), Room::default()];
+                    buffers = [RecordBuffer::default(), RecordBuffer::default()];
                     histories.collect(length as usize, |mark| {
                         live.iter().for_each(|(number, ..)| mark(*number));
                         0
@@ -375,26 +381,26 @@ mod tests {
     #[test]
     fn a_long_history_finds_room_among_short_ones() {
         let histories = Histories::new();
-        let mut room = Room::default();
+        let mut buffer = RecordBuffer::default();
         let mut live = Vec::new();
-        while let Some(number) = make(&histories, &mut room, 1, 0) {
+        while let Some(number) = make(&histories, &mut buffer, 1, 0) {
             live.push(number);
         }
         // One line of each block stays in use: nowhere are there two free blocks in a row.
         live.retain(|number| number % BLOCK == 0);
         for length in [2 * BLOCK, 40 * BLOCK] {
-            room = Room::default();
+            buffer = RecordBuffer::default();
             histories.collect(length as usize, |mark| {
                 live.iter().for_each(|number| mark(*number));
                 0
             });
-            assert!(histories.room(&mut room, length as usize).is_some());
+            assert!(histories.room(&mut buffer, length as usize).is_some());
         }
         // Those that are free in a row are used again.
-        room = Room::default();
+        buffer = RecordBuffer::default();
         histories.collect(1, |_| 0);
         let top = histories.top.load(Ordering::Relaxed);
-        let (number, _) = histories.room(&mut room, 3 * BLOCK as usize).unwrap();
+        let (number, _) = histories.room(&mut buffer, 3 * BLOCK as usize).unwrap();
         assert!(number / BLOCK < top && histories.top.load(Ordering::Relaxed) == top);
     }
 }

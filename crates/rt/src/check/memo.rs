@@ -13,29 +13,29 @@ use deadheat_online::fasttrack::Kind;
 /// What an access is, beyond its word: which bytes of it, which kind, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Code(u32);
+pub struct AccessShape(u32);
 
 const WRITE: u32 = 1 << 8;
 const ATOMIC: u32 = 1 << 9;
-const WHAT_SHIFT: u32 = 10;
+const CAUSE_SHIFT: u32 = 10;
 
-impl Code {
+impl AccessShape {
     #[inline(always)]
-    pub fn new(mask: u32, kind: Kind) -> Code {
+    pub fn new(mask: u32, kind: Kind) -> AccessShape {
         let write = if kind.write { WRITE } else { 0 };
         let atomic = if kind.atomic { ATOMIC } else { 0 };
-        Code(mask | write | atomic)
+        AccessShape(mask | write | atomic)
     }
 
     /// The same, made for this.
     #[inline(always)]
-    pub fn of(self, cause: AccessCause) -> Code {
-        Code(self.0 | (cause as u32) << WHAT_SHIFT)
+    pub fn of(self, cause: AccessCause) -> AccessShape {
+        AccessShape(self.0 | (cause as u32) << CAUSE_SHIFT)
     }
 
     #[inline]
     pub fn cause(self) -> AccessCause {
-        crate::check::origin::cause(self.0 >> WHAT_SHIFT)
+        crate::check::origin::cause(self.0 >> CAUSE_SHIFT)
     }
 
     #[inline]
@@ -59,8 +59,8 @@ impl Code {
 
     /// The key of an entry that is about such an access: the last 20 bits of the generation come first.
     #[inline]
-    fn key(self, present: u64, history: u32) -> u64 {
-        present << 12 | u64::from(self.0) << 32 | u64::from(history)
+    fn key(self, generation_key: u64, history: u32) -> u64 {
+        generation_key << 12 | u64::from(self.0) << 32 | u64::from(history)
     }
 
     /// For an aligned plain access: the logarithm of its size, and where in the word it begins.
@@ -117,12 +117,12 @@ fn table(log: u32, write: bool, offset: usize, history: u32) -> usize {
     first + (offset >> log) * TABLE[log] + (history as usize & (TABLE[log] - 1))
 }
 
-fn usual_place((log, offset): (u32, usize), code: Code, history: u32) -> usize {
-    table(log, code.kind().write, offset, history)
+fn usual_place((log, offset): (u32, usize), shape: AccessShape, history: u32) -> usize {
+    table(log, shape.kind().write, offset, history)
 }
 
-fn odd_place(history: u32, code: Code) -> usize {
-    history.wrapping_add(code.0.wrapping_mul(37)) as usize % ODD
+fn odd_place(history: u32, shape: AccessShape) -> usize {
+    history.wrapping_add(shape.0.wrapping_mul(37)) as usize % ODD
 }
 
 #[inline(always)]
@@ -131,9 +131,9 @@ fn made_place(hash: u64) -> usize {
 }
 
 #[inline(always)]
-fn change_places(history: u32, code: Code, site: u64) -> usize {
+fn change_places(history: u32, shape: AccessShape, site: u64) -> usize {
     let mixed =
-        (u64::from(history) ^ u64::from(code.0) << 32 ^ site).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (u64::from(history) ^ u64::from(shape.0) << 32 ^ site).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 40) as usize % (CHANGES / WAYS) * WAYS
 }
 
@@ -142,32 +142,33 @@ impl Memo {
     #[inline(always)]
     pub fn knows_usual<const LOG: u32, const WRITES: bool>(
         &self,
-        present: u64,
+        generation_key: u64,
         address: usize,
         history: u32,
     ) -> bool {
         let place = table(LOG, WRITES, address & 7, history);
-        self.usual[place] == present | u64::from(history)
+        self.usual[place] == generation_key | u64::from(history)
     }
 
     /// Whether such an access changes nothing.
     #[inline]
-    pub fn knows(&self, present: u64, code: Code, history: u32) -> bool {
-        match code.usual() {
+    pub fn knows(&self, generation_key: u64, shape: AccessShape, history: u32) -> bool {
+        match shape.usual() {
             Some(place) => {
-                self.usual[usual_place(place, code, history)] == present | u64::from(history)
+                self.usual[usual_place(place, shape, history)]
+                    == generation_key | u64::from(history)
             }
-            None => self.odd[odd_place(history, code)] == code.key(present, history),
+            None => self.odd[odd_place(history, shape)] == shape.key(generation_key, history),
         }
     }
 
     /// Such an access changes nothing.
-    pub fn know(&mut self, present: u64, code: Code, history: u32) {
-        match code.usual() {
+    pub fn know(&mut self, generation_key: u64, shape: AccessShape, history: u32) {
+        match shape.usual() {
             Some(place) => {
-                self.usual[usual_place(place, code, history)] = present | u64::from(history)
+                self.usual[usual_place(place, shape, history)] = generation_key | u64::from(history)
             }
-            None => self.odd[odd_place(history, code)] = code.key(present, history),
+            None => self.odd[odd_place(history, shape)] = shape.key(generation_key, history),
         }
     }
 
@@ -177,17 +178,17 @@ impl Memo {
     #[inline]
     pub fn change(
         &self,
-        present: u64,
-        code: Code,
+        generation_key: u64,
+        shape: AccessShape,
         history: u32,
         site: u64,
         chain: u32,
     ) -> Option<u32> {
-        if self.changed != present {
+        if self.changed != generation_key {
             return None;
         }
-        let key = code.key(present, history);
-        let first = change_places(history, code, site);
+        let key = shape.key(generation_key, history);
+        let first = change_places(history, shape, site);
         let found = self.changes[first..first + WAYS].iter().find(|change| {
             // SAFETY: a field of a living entry.
             let found = unsafe { (&raw const change.key).read_volatile() };
@@ -203,16 +204,16 @@ impl Memo {
     /// Such an access made `next` of a history. A signal handler may run meanwhile: no entry is ever half true.
     pub fn note_change(
         &mut self,
-        present: u64,
-        code: Code,
+        generation_key: u64,
+        shape: AccessShape,
         history: u32,
         site: u64,
         chain: u32,
         next: u32,
     ) {
-        self.changed = present;
+        self.changed = generation_key;
         self.turn = (self.turn + 1) % WAYS;
-        let place = change_places(history, code, site) + self.turn;
+        let place = change_places(history, shape, site) + self.turn;
         let change = &mut self.changes[place];
         // SAFETY: fields of a living entry.
         unsafe {
@@ -220,20 +221,20 @@ impl Memo {
             (&raw mut change.site).write_volatile(site);
             (&raw mut change.chain).write_volatile(chain);
             (&raw mut change.next).write_volatile(next);
-            (&raw mut change.key).write_volatile(code.key(present, history));
+            (&raw mut change.key).write_volatile(shape.key(generation_key, history));
         }
     }
 
     /// A history that was made at the present time of records with this hash.
     #[inline]
-    pub fn made(&self, present: u64, hash: u64) -> Option<u32> {
+    pub fn made(&self, generation_key: u64, hash: u64) -> Option<u32> {
         let entry = self.made[made_place(hash)];
-        (entry >> 32 == present >> 32).then_some(entry as u32)
+        (entry >> 32 == generation_key >> 32).then_some(entry as u32)
     }
 
     /// A history was made.
-    pub fn note_made(&mut self, present: u64, hash: u64, history: u32) {
-        self.made[made_place(hash)] = present | u64::from(history);
+    pub fn note_made(&mut self, generation_key: u64, hash: u64, history: u32) {
+        self.made[made_place(hash)] = generation_key | u64::from(history);
     }
 
     /// Forgets everything.
@@ -251,15 +252,15 @@ impl Memo {
 
     /// Visits the histories of entries of the present, which the owner may look at even now. Others will not be
     /// looked at again, and are forgotten.
-    pub fn visit(&mut self, present: u64, mut each: impl FnMut(u32)) {
+    pub fn visit(&mut self, generation_key: u64, mut each: impl FnMut(u32)) {
         self.made.fill(0);
         for entry in &mut self.usual {
-            match *entry >> 32 == present >> 32 {
+            match *entry >> 32 == generation_key >> 32 {
                 true => each(*entry as u32),
                 false => *entry = 0,
             }
         }
-        let short = present << 12 >> 44;
+        let short = generation_key << 12 >> 44;
         for entry in &mut self.odd {
             match *entry >> 44 == short {
                 true => each(*entry as u32),
@@ -296,21 +297,21 @@ mod tests {
     /// Whether a memo knows an access of `1 << log` bytes, asked as the access path asks.
     fn knows(
         memo: &Memo,
-        present: u64,
+        generation_key: u64,
         log: u32,
         write: bool,
         offset: usize,
         history: u32,
     ) -> bool {
         match (log, write) {
-            (0, false) => memo.knows_usual::<0, false>(present, offset, history),
-            (1, false) => memo.knows_usual::<1, false>(present, offset, history),
-            (2, false) => memo.knows_usual::<2, false>(present, offset, history),
-            (3, false) => memo.knows_usual::<3, false>(present, offset, history),
-            (0, true) => memo.knows_usual::<0, true>(present, offset, history),
-            (1, true) => memo.knows_usual::<1, true>(present, offset, history),
-            (2, true) => memo.knows_usual::<2, true>(present, offset, history),
-            _ => memo.knows_usual::<3, true>(present, offset, history),
+            (0, false) => memo.knows_usual::<0, false>(generation_key, offset, history),
+            (1, false) => memo.knows_usual::<1, false>(generation_key, offset, history),
+            (2, false) => memo.knows_usual::<2, false>(generation_key, offset, history),
+            (3, false) => memo.knows_usual::<3, false>(generation_key, offset, history),
+            (0, true) => memo.knows_usual::<0, true>(generation_key, offset, history),
+            (1, true) => memo.knows_usual::<1, true>(generation_key, offset, history),
+            (2, true) => memo.knows_usual::<2, true>(generation_key, offset, history),
+            _ => memo.knows_usual::<3, true>(generation_key, offset, history),
         }
     }
 
@@ -326,7 +327,7 @@ mod tests {
             let mask = ((1u32 << (1 << log)) - 1) << offset;
             memo.know(
                 7 << 32,
-                Code::new(
+                AccessShape::new(
                     mask,
                     Kind {
                         write,
@@ -338,21 +339,21 @@ mod tests {
             for &(log2, write2, offset2) in &all {
                 let same = (log, write, offset) == (log2, write2, offset2);
                 let mask = ((1u32 << (1 << log2)) - 1) << offset2;
-                let code = Code::new(
+                let shape = AccessShape::new(
                     mask,
                     Kind {
                         write: write2,
                         atomic: false,
                     },
                 );
-                assert_eq!(memo.knows(7 << 32, code, 99), same);
+                assert_eq!(memo.knows(7 << 32, shape, 99), same);
                 assert_eq!(knows(&memo, 7 << 32, log2, write2, offset2, 99), same);
                 assert!(!knows(&memo, 8 << 32, log2, write2, offset2, 99));
                 assert!(!knows(&memo, 7 << 32, log2, write2, offset2, 99 + 512));
             }
         }
         let mut memo = empty();
-        let odd = Code::new(
+        let odd = AccessShape::new(
             0b1110,
             Kind {
                 write: true,
@@ -363,7 +364,7 @@ mod tests {
         assert!(memo.knows(7 << 32, odd, 99) && !memo.knows(8 << 32, odd, 99));
         assert!(!memo.knows(
             7 << 32,
-            Code::new(
+            AccessShape::new(
                 0b1110,
                 Kind {
                     write: true,

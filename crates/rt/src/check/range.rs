@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::Kind;
 
 use crate::check::access::replace;
-use crate::check::memo::Code;
+use crate::check::memo::AccessShape;
 use crate::check::shadow::Pair;
-use crate::check::short::short;
-use crate::check::word::{Piece, word};
+use crate::check::short::try_check_word_fast;
+use crate::check::word::{WordAccess, check_word};
 use crate::openmp;
 use crate::order::thread::{Entered, enter, local};
 use crate::output::recording;
@@ -48,33 +48,34 @@ pub fn range_entered(
 ) {
     let end = address.saturating_add(size);
     let mut at = address & !7;
-    let mut lately = Lately::default();
+    let mut recent = RecentTransitions::default();
     let mut rested = 0;
     while at < end {
         rested += 1;
         if rested % 4096 == 0 {
             entered.rest();
-            lately = Lately::default();
+            recent = RecentTransitions::default();
         }
-        if at >= address && end - at >= 16 && two_words(entered, at, &lately) {
+        if at >= address && end - at >= 16 && two_words(entered, at, &recent) {
             at += 16;
             continue;
         }
         let from = address.max(at) - at;
         let to = (end - at).min(8);
         let mask = 0xffu32 >> (8 - (to - from)) << from;
-        let piece = Piece {
-            code: Code::new(mask, kind).of(cause),
+        let piece = WordAccess {
+            shape: AccessShape::new(mask, kind).of(cause),
             pc,
         };
-        if !seen_lately(entered, at, &piece, &mut lately) {
+        if !seen_recently(entered, at, &piece, &mut recent) {
             let collections = world().histories.collections();
-            let seen = short(entered, at, &piece).or_else(|| word(entered, at, &piece));
+            let seen = try_check_word_fast(entered, at, &piece)
+                .or_else(|| check_word(entered, at, &piece));
             if world().histories.collections() != collections {
-                lately = Lately::default();
+                recent = RecentTransitions::default();
             }
             if let Some((history, next)) = seen {
-                lately.note(history, next, piece.code.mask());
+                recent.note(history, next, piece.shape.mask());
             }
         }
         at += 8;
@@ -83,22 +84,31 @@ pub fn range_entered(
 
 /// Notes an access to a word, if what it makes of its history was seen lately, or before at the thread's present time.
 #[inline(always)]
-fn seen_lately(entered: &Entered, address: usize, piece: &Piece, lately: &mut Lately) -> bool {
+fn seen_recently(
+    entered: &Entered,
+    address: usize,
+    piece: &WordAccess,
+    recent: &mut RecentTransitions,
+) -> bool {
     let thread = entered.thread();
     let shadow = &world().shadow;
     let cell = shadow.cell(address);
     let history = cell.load(Ordering::Acquire);
-    let mask = piece.code.mask();
-    let next = lately.find(history, mask).or_else(|| {
-        let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
-        let next = match thread.memo.knows(present, piece.code, history) {
+    let mask = piece.shape.mask();
+    let next = recent.find(history, mask).or_else(|| {
+        let (generation_key, site, chain) = (
+            thread.generation_key(),
+            thread.site(piece.pc),
+            thread.chain(),
+        );
+        let next = match thread.memo.knows(generation_key, piece.shape, history) {
             true => history,
             false => {
                 let memo = &thread.memo;
-                memo.change(present, piece.code, history, site, chain)?
+                memo.change(generation_key, piece.shape, history, site, chain)?
             }
         };
-        lately.note(history, next, mask);
+        recent.note(history, next, mask);
         Some(next)
     });
     let Some(next) = next else { return false };
@@ -111,18 +121,18 @@ fn seen_lately(entered: &Entered, address: usize, piece: &Piece, lately: &mut La
 
 /// Notes an access to two words at once, if what it makes of their histories was seen lately.
 #[inline(always)]
-fn two_words(entered: &Entered, address: usize, lately: &Lately) -> bool {
+fn two_words(entered: &Entered, address: usize, recent: &RecentTransitions) -> bool {
     let shadow = &world().shadow;
     let Some(pair) = Pair::at(shadow.base(), address) else {
         return false;
     };
     let histories = pair.load();
-    let Some(first) = lately.find(histories[0], 0xff) else {
+    let Some(first) = recent.find(histories[0], 0xff) else {
         return false;
     };
     let second = match histories[0] == histories[1] {
         true => Some(first),
-        false => lately.find(histories[1], 0xff),
+        false => recent.find(histories[1], 0xff),
     };
     let Some(second) = second else { return false };
     if histories.contains(&0) {
@@ -134,13 +144,13 @@ fn two_words(entered: &Entered, address: usize, lately: &Lately) -> bool {
 
 /// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
 #[derive(Default)]
-struct Lately {
+struct RecentTransitions {
     /// From which history, to which, by an access to which bytes.
     changes: [[u32; 3]; 4],
     last: u32,
 }
 
-impl Lately {
+impl RecentTransitions {
     /// What a history becomes, if such a one was seen.
     #[inline]
     fn find(&self, history: u32, mask: u8) -> Option<u32> {

@@ -10,7 +10,7 @@ use deadheat_online::fasttrack::{self, Record, Step};
 
 use crate::check::access::replace;
 use crate::check::histories::UNCHECKED;
-use crate::check::memo::Code;
+use crate::check::memo::AccessShape;
 use crate::check::origin::Origin;
 use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
@@ -20,17 +20,17 @@ use crate::output::findings::RacyAccess;
 use crate::platform::world::world;
 
 /// The part of an access in one word.
-pub struct Piece {
-    pub code: Code,
+pub struct WordAccess {
+    pub shape: AccessShape,
     pub pc: usize,
 }
 
 /// Checks and notes an access to a word. The history there was and what became of it, unless there was a race.
-pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u32)> {
+pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Option<(u32, u32)> {
     let thread = entered.thread();
     let world = world();
     let cell = world.shadow.cell(address);
-    let mask = piece.code.mask();
+    let mask = piece.shape.mask();
     loop {
         let history = cell.load(Ordering::Acquire);
         if history == 0 {
@@ -38,11 +38,16 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u3
             thread.note_lowest(address);
         }
         if history == UNCHECKED {
-            thread.memo.know(thread.key(), piece.code, history);
+            thread
+                .memo
+                .know(thread.generation_key(), piece.shape, history);
             return Some((history, history));
         }
         let records = world.histories.get(history);
-        let Some((number, room)) = world.histories.room(&mut thread.room, records.len() + 1) else {
+        let Some((number, room)) = world
+            .histories
+            .room(&mut thread.record_buffer, records.len() + 1)
+        else {
             collect(entered, records.len() + 1);
             continue;
         };
@@ -50,7 +55,7 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u3
             openmp::unsettle(number);
         }
         let origin = origin(thread, piece);
-        let access = thread.record(piece.code.kind(), mask, origin);
+        let access = thread.record(piece.shape.kind(), mask, origin);
         // Up to sixteen races, and one more for each byte that these leave out.
         let mut races = [const { MaybeUninit::uninit() }; 16 + 8];
         let (mut found, mut bytes) = (0, 0);
@@ -63,7 +68,7 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u3
             }
         };
         let step = match thread.strand.is_null() {
-            true => fasttrack::step(records, access, thread.line.clock(), room, race),
+            true => fasttrack::step(records, access, thread.timeline.clock(), room, race),
             false => strand_step(thread, address, history, access, room, race),
         };
         if found > 0
@@ -77,27 +82,29 @@ pub fn word(entered: &Entered, address: usize, piece: &Piece) -> Option<(u32, u3
         }
         match step {
             Step::Same => {
-                thread.memo.know(thread.key(), piece.code, history);
+                thread
+                    .memo
+                    .know(thread.generation_key(), piece.shape, history);
                 return Some((history, history));
             }
             Step::Changed(length) => {
                 // Words that come to say the same share one history.
                 let made = &room[..length];
                 let hash = made.iter().fold(0, Record::hash);
-                let present = thread.key();
+                let generation_key = thread.generation_key();
                 let same = thread
                     .memo
-                    .made(present, hash)
+                    .made(generation_key, hash)
                     .filter(|same| world.histories.get(*same) == made);
                 let number = same.unwrap_or(number);
                 if !replace(cell, history, number) {
                     continue;
                 }
                 if same.is_none() {
-                    world.histories.keep(&mut thread.room, length);
-                    thread.memo.note_made(present, hash, number);
+                    world.histories.keep(&mut thread.record_buffer, length);
+                    thread.memo.note_made(generation_key, hash, number);
                 }
-                thread.line.record();
+                thread.timeline.record();
                 if found == 0 {
                     remember(thread, piece, history, number);
                     if !thread.strand.is_null() && records.iter().all(is_over) {
@@ -157,22 +164,26 @@ fn strand_step(
 }
 
 /// What an access has made of a history it may make of it again.
-pub fn remember(thread: &mut Thread, piece: &Piece, history: u32, next: u32) {
-    let code = piece.code;
-    let (present, site, chain) = (thread.key(), thread.site(piece.pc), thread.chain());
+pub fn remember(thread: &mut Thread, piece: &WordAccess, history: u32, next: u32) {
+    let shape = piece.shape;
+    let (generation_key, site, chain) = (
+        thread.generation_key(),
+        thread.site(piece.pc),
+        thread.chain(),
+    );
     thread
         .memo
-        .note_change(present, code, history, site, chain, next);
-    thread.memo.know(present, code, next);
+        .note_change(generation_key, shape, history, site, chain, next);
+    thread.memo.know(generation_key, shape, next);
 }
 
 /// Where an access came from.
 #[inline]
-pub fn origin(thread: &mut Thread, piece: &Piece) -> u64 {
+pub fn origin(thread: &mut Thread, piece: &WordAccess) -> u64 {
     Origin::new(
         thread.stack_at(piece.pc),
         thread.lockset(),
-        piece.code.cause(),
+        piece.shape.cause(),
     )
     .0
 }
@@ -197,9 +208,9 @@ fn collect(entered: &Entered, length: usize) {
 fn visit_all(pause: &Pause, length: usize) -> bool {
     world().histories.collect(length, |mark| {
         pause.threads(|thread| {
-            thread.room = Default::default();
-            let present = thread.key();
-            thread.memo.visit(present, &mut *mark);
+            thread.record_buffer = Default::default();
+            let generation_key = thread.generation_key();
+            thread.memo.visit(generation_key, &mut *mark);
         });
         world().shadow.visit(mark)
     })

@@ -6,7 +6,7 @@
 //! read, since what is released is in the channel before the value is in the variable.
 //!
 //! An operation comes after what it acquires, and before what it releases. So a load is checked after it has acquired, and a
-//! store before it releases. An update that does both is checked before, by [`word`](crate::check::word::word), which acquires first
+//! store before it releases. An update that does both is checked before, by [`check_word`](crate::check::word::check_word), which acquires first
 //! if there is a race otherwise: to check with the channel locked could mean to wait for who waits for the channel.
 
 use deadheat_model::finding::AccessCause;

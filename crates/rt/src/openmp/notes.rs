@@ -53,7 +53,7 @@ pub fn tell(name: Name, deed: Deed, pc: usize) {
 
 fn tell_of(name: Name, deed: Deed, number: u64, pc: usize) {
     if let Some(thread) = recorder() {
-        let before = thread.told;
+        let before = thread.recorded_as;
         thread.tell_strand(name);
         note(deed, number, pc);
         if let Some(thread) = recorder() {
@@ -94,7 +94,7 @@ pub fn join(name: Name, signals: &[Signal]) {
 /// What the running thread has done so far is over for whoever is told of later.
 pub fn pause() {
     if let Some(thread) = recorder() {
-        thread.note(Stamped::Run, thread.told.0 as usize, 0);
+        thread.note(Stamped::Run, thread.recorded_as.0 as usize, 0);
     }
 }
 
@@ -112,13 +112,13 @@ impl Thread {
     pub fn note_asked(&mut self) {
         if recording::on() {
             let signal = with_strand(self, |strand| strand.has_asked().then(|| strand.signal()));
-            self.asked = signal.flatten().flatten().or(self.asked);
+            self.thread_num_asked_at = signal.flatten().flatten().or(self.thread_num_asked_at);
         }
     }
 
     /// It has gone on with another strand, or this one has asked.
     pub fn follow_asked(&mut self) {
-        if let Some(asked) = self.asked {
+        if let Some(asked) = self.thread_num_asked_at {
             with_strand(self, |strand| {
                 if strand.has_asked() {
                     strand.join(&[asked]);
@@ -129,7 +129,7 @@ impl Thread {
 
     /// What follows is this strand's doing.
     pub fn tell_strand(&mut self, name: Name) {
-        if recording::on() && std::mem::replace(&mut self.told, name) != name {
+        if recording::on() && std::mem::replace(&mut self.recorded_as, name) != name {
             self.note(Stamped::Run, name.0 as usize, 0);
         }
     }

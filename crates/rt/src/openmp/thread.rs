@@ -12,7 +12,7 @@ impl Thread {
         let news = !self.strand.is_null() && self.take_news();
         let strand = with_strand(self, |strand| strand.fence(acquire, release, news));
         if strand.is_none() {
-            self.ticks(|line| line.fence(acquire, release));
+            self.advance_if_released(|timeline| timeline.fence(acquire, release));
         }
     }
 
@@ -21,15 +21,15 @@ impl Thread {
         // SAFETY: the strand that the running thread runs.
         match unsafe { self.strand.as_ref() } {
             Some(strand) => strand.has_fence(),
-            None => self.line.has_fence(),
+            None => self.timeline.has_fence(),
         }
     }
 
     /// Whether it has recorded an access since this was asked last. Only for threads that run strands.
     pub fn take_news(&mut self) -> bool {
-        let before = self.line.now();
-        self.line.publish();
-        self.line.now() != before
+        let before = self.timeline.now();
+        self.timeline.publish();
+        self.timeline.now() != before
     }
 
     /// Who allocates what it allocates now: the thread, or the task that it runs.

@@ -47,7 +47,7 @@ pub fn switch(fiber: usize, ordered: bool) {
     } else if ordered {
         entered
             .thread()
-            .ticks(|line| clock.copy_from(line.publish()));
+            .advance_if_released(|timeline| clock.copy_from(timeline.publish()));
     }
     drop(entered);
     undisturbed(|| Thread::switch(next));
@@ -55,7 +55,7 @@ pub fn switch(fiber: usize, ordered: bool) {
         if ordered && recording::on() {
             entered.thread().note(Stamped::Acquire, fiber, 0);
         }
-        entered.thread().line.learn(&clock);
+        entered.thread().timeline.learn(&clock);
     }
 }
 

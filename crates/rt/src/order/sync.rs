@@ -32,7 +32,7 @@ pub struct Channels {
     map: usize,
     /// A bit for every page in which there are channels.
     pages: usize,
-    places: *mut Place,
+    slots: *mut ChannelSlot,
     used: AtomicU32,
     free: (Spin, UnsafeCell<u32>),
     barriers: (Spin, UnsafeCell<Barriers>),
@@ -44,7 +44,7 @@ type Barriers = FxHashMap<usize, (u64, u64)>;
 /// A channel, and whom it belongs to. What every use of it touches lies in one line of the processor's cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Place {
+pub struct ChannelSlot {
     lock: Spin,
     /// The number of the set that only has this lock, held to write. 0: not known yet.
     lockset: AtomicU32,
@@ -62,7 +62,7 @@ unsafe impl Send for Channels {}
 
 /// A channel with its lock held.
 pub struct Locked<'a> {
-    place: &'a Place,
+    slot: &'a ChannelSlot,
     _guard: SpinGuard<'a>,
 }
 
@@ -70,7 +70,7 @@ impl Locked<'_> {
     #[allow(clippy::mut_from_ref)]
     fn channel(&self) -> &mut Channel {
         // SAFETY: the lock is held, and no two of these live at a time.
-        unsafe { &mut *self.place.channel.get() }
+        unsafe { &mut *self.slot.channel.get() }
     }
 
     /// What it carries between strands, the strand that the thread runs, and the address.
@@ -83,15 +83,15 @@ impl Locked<'_> {
         // SAFETY: the strand that the running thread runs; the lock is held.
         let strand = unsafe { thread.strand.as_mut()? };
         // SAFETY: the lock of the channel is held as long as `self` lives, and nobody touches its signals without.
-        let signals = unsafe { &mut *self.place.signals.get() };
-        Some((signals, strand, self.place.address.load(Ordering::Relaxed)))
+        let signals = unsafe { &mut *self.slot.signals.get() };
+        Some((signals, strand, self.slot.address.load(Ordering::Relaxed)))
     }
 
     /// What was released happens before what the thread does from now on.
     #[inline]
     pub fn acquire(&self, thread: &mut Thread) {
         match self.between_strands(thread) {
-            None => self.channel().acquire(&mut thread.line),
+            None => self.channel().acquire(&mut thread.timeline),
             Some((signals, strand, address)) => strand.acquire(address, signals),
         }
     }
@@ -100,7 +100,7 @@ impl Locked<'_> {
     #[inline]
     pub fn peek(&self, thread: &mut Thread) {
         match self.between_strands(thread) {
-            None => self.channel().peek(&mut thread.line),
+            None => self.channel().peek(&mut thread.timeline),
             Some((signals, strand, address)) => strand.peek(address, signals),
         }
     }
@@ -109,7 +109,7 @@ impl Locked<'_> {
     #[inline]
     pub fn release(&mut self, thread: &mut Thread) {
         match thread.strand.is_null() {
-            true => thread.ticks(|line| self.channel().release(line)),
+            true => thread.advance_if_released(|timeline| self.channel().release(timeline)),
             false => self.release_strand(thread, false),
         }
     }
@@ -118,7 +118,7 @@ impl Locked<'_> {
     #[inline]
     pub fn release_more(&mut self, thread: &mut Thread) {
         match thread.strand.is_null() {
-            true => thread.ticks(|line| self.channel().release_more(line)),
+            true => thread.advance_if_released(|timeline| self.channel().release_more(timeline)),
             false => self.release_strand(thread, true),
         }
     }
@@ -137,7 +137,7 @@ impl Locked<'_> {
     #[inline]
     pub fn relaxed_store(&mut self, thread: &mut Thread) {
         match self.between_strands(thread) {
-            None => self.channel().relaxed_store(&thread.line),
+            None => self.channel().relaxed_store(&thread.timeline),
             Some((signals, strand, _)) => strand.relaxed_store(signals),
         }
     }
@@ -146,7 +146,7 @@ impl Locked<'_> {
     #[inline]
     pub fn relaxed_update(&mut self, thread: &mut Thread) {
         match self.between_strands(thread) {
-            None => self.channel().relaxed_update(&thread.line),
+            None => self.channel().relaxed_update(&thread.timeline),
             Some((signals, strand, _)) => strand.relaxed_update(signals),
         }
     }
@@ -154,15 +154,15 @@ impl Locked<'_> {
     fn clear(&mut self) {
         *self.channel() = Channel::default();
         // SAFETY: the lock is held.
-        unsafe { *self.place.signals.get() = Signals::default() };
+        unsafe { *self.slot.signals.get() = Signals::default() };
     }
 }
 
-impl Place {
+impl ChannelSlot {
     /// Takes its lock.
     pub fn lock(&self) -> Locked<'_> {
         Locked {
-            place: self,
+            slot: self,
             _guard: self.lock.lock(),
         }
     }
@@ -174,7 +174,7 @@ impl Channels {
         Some(Channels {
             map: os::reserve(SPACE / 16 * 4)?,
             pages: os::reserve(SPACE / PAGE / 8)?,
-            places: os::reserve(CHANNELS * size_of::<Place>())? as *mut Place,
+            slots: os::reserve(CHANNELS * size_of::<ChannelSlot>())? as *mut ChannelSlot,
             used: AtomicU32::new(1),
             free: (Spin::new(), UnsafeCell::new(0)),
             barriers: Default::default(),
@@ -202,40 +202,40 @@ impl Channels {
         )
     }
 
-    fn place(&self, number: u32) -> &Place {
+    fn slot(&self, number: u32) -> &ChannelSlot {
         // SAFETY: numbers in the map are of places that were written before.
-        unsafe { &*self.places.add(number as usize) }
+        unsafe { &*self.slots.add(number as usize) }
     }
 
     /// The channel of an address, if there is one.
     #[inline]
-    pub fn find(&self, address: usize) -> Option<&Place> {
+    pub fn find(&self, address: usize) -> Option<&ChannelSlot> {
         let mut number = self.head(address).load(Ordering::Acquire);
         while number != 0 {
-            let place = self.place(number);
-            if place.address.load(Ordering::Relaxed) == address {
-                return Some(place);
+            let slot = self.slot(number);
+            if slot.address.load(Ordering::Relaxed) == address {
+                return Some(slot);
             }
-            number = place.next.load(Ordering::Acquire);
+            number = slot.next.load(Ordering::Acquire);
         }
         None
     }
 
     /// The channel of an address, made now if there is none.
     #[inline]
-    pub fn get(&self, address: usize) -> &Place {
+    pub fn get(&self, address: usize) -> &ChannelSlot {
         match self.find(address) {
-            Some(place) => place,
+            Some(slot) => slot,
             None => self.make(address),
         }
     }
 
     #[cold]
-    fn make(&self, address: usize) -> &Place {
+    fn make(&self, address: usize) -> &ChannelSlot {
         // Whoever holds this lock is the only one to change lists.
         let _guard = self.free.0.lock();
-        if let Some(place) = self.find(address) {
-            return place;
+        if let Some(slot) = self.find(address) {
+            return slot;
         }
         // SAFETY: the lock is held.
         let free = unsafe { &mut *self.free.1.get() };
@@ -245,7 +245,7 @@ impl Channels {
                 if number as usize >= CHANNELS {
                     os::die("deadheat: more than 67 million locks and atomic variables\n");
                 }
-                let place = Place {
+                let slot = ChannelSlot {
                     lock: Spin::new(),
                     next: AtomicU32::new(0),
                     address: AtomicUsize::new(0),
@@ -254,25 +254,24 @@ impl Channels {
                     signals: UnsafeCell::default(),
                 };
                 // SAFETY: nobody knows the number yet.
-                unsafe { self.places.add(number as usize).write(place) };
+                unsafe { self.slots.add(number as usize).write(slot) };
                 number
             }
             number => {
-                *free = self.place(number).next.load(Ordering::Relaxed);
+                *free = self.slot(number).next.load(Ordering::Relaxed);
                 number
             }
         };
-        let place = self.place(number);
-        place.address.store(address, Ordering::Relaxed);
-        place.lockset.store(0, Ordering::Relaxed);
+        let slot = self.slot(number);
+        slot.address.store(address, Ordering::Relaxed);
+        slot.lockset.store(0, Ordering::Relaxed);
         let head = self.head(address);
-        place
-            .next
+        slot.next
             .store(head.load(Ordering::Relaxed), Ordering::Relaxed);
         head.store(number, Ordering::Release);
         let (word, bit) = self.page(address);
         word.fetch_or(bit, Ordering::Relaxed);
-        place
+        slot
     }
 
     /// Memory has been given back: what its channels carried is forgotten.
@@ -305,16 +304,16 @@ impl Channels {
                 if number == 0 {
                     break;
                 }
-                let place = self.place(number);
-                let address = place.address.load(Ordering::Relaxed);
+                let slot = self.slot(number);
+                let address = slot.address.load(Ordering::Relaxed);
                 if address < from || address >= to {
-                    link = &place.next;
+                    link = &slot.next;
                     continue;
                 }
-                link.store(place.next.load(Ordering::Relaxed), Ordering::Release);
-                place.address.store(0, Ordering::Relaxed);
-                place.lock().clear();
-                place.next.store(*free, Ordering::Relaxed);
+                link.store(slot.next.load(Ordering::Relaxed), Ordering::Release);
+                slot.address.store(0, Ordering::Relaxed);
+                slot.lock().clear();
+                slot.next.store(*free, Ordering::Relaxed);
                 *free = number;
             }
         }
@@ -344,9 +343,9 @@ pub fn acquire(address: usize, pc: usize) {
         return recording::synchronise(Stamped::Acquire, address, pc, 0);
     }
     if let Some(entered) = entered()
-        && let Some(place) = world().channels.find(address)
+        && let Some(slot) = world().channels.find(address)
     {
-        place.lock().acquire(entered.thread());
+        slot.lock().acquire(entered.thread());
     }
 }
 
@@ -413,9 +412,9 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
             }
         } else if !world().off() {
             for released in readers.filter(|_| write).into_iter().chain([address]) {
-                if let Some(place) = world().channels.find(released) {
-                    place.lock().acquire(thread);
-                    alone = place.lockset.load(Ordering::Relaxed);
+                if let Some(slot) = world().channels.find(released) {
+                    slot.lock().acquire(thread);
+                    alone = slot.lockset.load(Ordering::Relaxed);
                 }
             }
         }
@@ -431,8 +430,8 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
 
 /// The set that only has this lock, held to write, has this number: whoever takes the lock next need not look for it.
 pub fn note_alone(address: usize, lockset: u32) {
-    if let Some(place) = world().channels.find(address) {
-        place.lockset.store(lockset, Ordering::Relaxed);
+    if let Some(slot) = world().channels.find(address) {
+        slot.lockset.store(lockset, Ordering::Relaxed);
     }
 }
 
@@ -460,8 +459,8 @@ pub fn note_only(thread: &mut Thread, record: Stamped, address: usize) {
 
 /// A lock of OpenMP is given back.
 pub fn unhold_only(thread: &mut Thread, address: usize) {
-    if let Some(place) = thread.held.iter().rposition(|held| held.address == address) {
-        thread.held.remove(place);
+    if let Some(index) = thread.held.iter().rposition(|held| held.address == address) {
+        thread.held.remove(index);
         thread.locks_changed();
         note_only(thread, Stamped::Unlock, address);
     }
@@ -471,10 +470,10 @@ pub fn unhold_only(thread: &mut Thread, address: usize) {
 pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
     if let Some(entered) = enter() {
         let thread = entered.thread();
-        let place = thread.held.iter().rposition(|held| held.address == address);
-        let write = place.is_none_or(|place| thread.held[place].write);
-        if let Some(place) = place {
-            thread.held.remove(place);
+        let index = thread.held.iter().rposition(|held| held.address == address);
+        let write = index.is_none_or(|index| thread.held[index].write);
+        if let Some(index) = index {
+            thread.held.remove(index);
             thread.locks_changed();
         }
         if world().off() {

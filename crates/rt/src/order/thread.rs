@@ -17,7 +17,7 @@ use deadheat_online::timeline::Timeline;
 use deadheat_order::{Signal, Step};
 
 use crate::check::depot::ROOT as ROOT_CHAIN;
-use crate::check::histories::Room;
+use crate::check::histories::RecordBuffer;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
 use crate::openmp::notes::Name;
@@ -103,8 +103,8 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Thread {
     pub memo: Memo,
-    pub line: Timeline,
-    pub room: Room,
+    pub timeline: Timeline,
+    pub record_buffer: RecordBuffer,
     /// Counts the times at which the memo was forgotten; never 0.
     generation: u32,
     /// Counts changes of the set of locks, 16 bits.
@@ -143,9 +143,9 @@ pub struct Thread {
     /// Where its stack begins to be used.
     pub floor: usize,
     /// The strand that a recording takes it to run.
-    pub told: Name,
+    pub recorded_as: Name,
     /// The last signal of a strand that it has run and that has asked for the thread's number.
-    pub asked: Option<Signal>,
+    pub thread_num_asked_at: Option<Signal>,
     pub next: *mut Thread,
     pub signals: crate::platform::signals::Waiting,
     pub tape: Tape,
@@ -153,7 +153,7 @@ pub struct Thread {
 
 impl Thread {
     /// A thread that is about to live.
-    pub fn new(id: u32, line: Timeline, stack_size: usize) -> *mut Thread {
+    pub fn new(id: u32, timeline: Timeline, stack_size: usize) -> *mut Thread {
         // A function that is instrumented takes at least 16 bytes of stack, as large as a frame.
         let frames_bytes = stack_size.clamp(1 << 16, 1 << 32).next_multiple_of(4096);
         let frames = os::reserve_or_die(frames_bytes) as *mut Frame;
@@ -162,8 +162,8 @@ impl Thread {
         // the caches and the tape.
         unsafe {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
-            (&raw mut (*thread).line).write(line);
-            (&raw mut (*thread).room).write(Room::default());
+            (&raw mut (*thread).timeline).write(timeline);
+            (&raw mut (*thread).record_buffer).write(RecordBuffer::default());
             (&raw mut (*thread).generation).write(1);
             (&raw mut (*thread).lock_generation).write(1);
             (&raw mut (*thread).lockset).write(Some(0));
@@ -185,8 +185,8 @@ impl Thread {
             (&raw mut (*thread).is_worker).write(false);
             (&raw mut (*thread).floor).write(0);
             (&raw mut (*thread).lowest).write(usize::MAX);
-            (&raw mut (*thread).told).write(Name::thread(id));
-            (&raw mut (*thread).asked).write(None);
+            (&raw mut (*thread).recorded_as).write(Name::thread(id));
+            (&raw mut (*thread).thread_num_asked_at).write(None);
             (&raw mut (*thread).next).write(std::ptr::null_mut());
             (&raw mut (*thread).signals).write(Default::default());
             thread
@@ -286,7 +286,7 @@ impl Thread {
         unsafe {
             os::unmap((*thread).frames as usize, (*thread).frames_bytes);
             (*thread).tape.close((*thread).id);
-            std::ptr::drop_in_place(&raw mut (*thread).line);
+            std::ptr::drop_in_place(&raw mut (*thread).timeline);
             std::ptr::drop_in_place(&raw mut (*thread).held);
             std::ptr::drop_in_place(&raw mut (*thread).answers);
             os::unmap(thread as usize, size_of::<Thread>());
@@ -326,7 +326,7 @@ impl Thread {
 
     /// The upper half of the keys of entries of the present time.
     #[inline]
-    pub fn key(&self) -> u64 {
+    pub fn generation_key(&self) -> u64 {
         u64::from(self.generation) << 32
     }
 
@@ -336,16 +336,16 @@ impl Thread {
         let off = world().off() || recording::on() || self.ignore[0] + self.ignore[1] > 0;
         // SAFETY: the local lives as long as the thread; a word written at once.
         if let Some(local) = unsafe { self.local.load(Ordering::Relaxed).as_ref() } {
-            local.key.set(if off { 0 } else { self.key() });
+            local.key.set(if off { 0 } else { self.generation_key() });
         }
     }
 
     /// The thread's time goes up if there is something to tell, before others learn of it.
     #[inline]
-    pub fn ticks(&mut self, during: impl FnOnce(&mut Timeline)) {
-        let before = self.line.now();
-        during(&mut self.line);
-        if self.line.now() != before {
+    pub fn advance_if_released(&mut self, release: impl FnOnce(&mut Timeline)) {
+        let before = self.timeline.now();
+        release(&mut self.timeline);
+        if self.timeline.now() != before {
             self.forget_known();
         }
     }
@@ -428,10 +428,10 @@ impl Thread {
     #[inline]
     pub fn record(&self, kind: Kind, mask: u8, origin: u64) -> Record {
         let time = match self.strand.is_null() {
-            true => self.line.now(),
+            true => self.timeline.now(),
             false => self.step.0,
         };
-        Record::new(self.line.slot(), time, kind, mask, origin)
+        Record::new(self.timeline.slot(), time, kind, mask, origin)
     }
 
     /// The call stack of code at an address in the running function.

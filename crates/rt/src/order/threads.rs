@@ -223,7 +223,7 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
         recording::first_create(creator);
     }
     let mut clock = Clock::default();
-    creator.ticks(|line| clock.copy_from(line.publish()));
+    creator.advance_if_released(|timeline| clock.copy_from(timeline.publish()));
     creator.refresh();
     let id = creator.id;
     let (id, line) = world
@@ -248,7 +248,7 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
 /// A thread could not be created after all.
 pub fn not_created(entered: &Entered, thread: *mut Thread) {
     // SAFETY: nobody else has it.
-    let (id, slot) = unsafe { ((*thread).id, (*thread).line.slot()) };
+    let (id, slot) = unsafe { ((*thread).id, (*thread).timeline.slot()) };
     world().threads.with(|inner| {
         inner.infos[id as usize].finished = true;
         let last = inner.infos[id as usize].first - 1;
@@ -268,7 +268,13 @@ pub fn not_created(entered: &Entered, thread: *mut Thread) {
 /// A fiber goes away. Nobody waits for it.
 pub fn fiber_ends(_entered: &Entered, fiber: *mut Thread) {
     // SAFETY: a fiber that does not run.
-    let (id, slot, last) = unsafe { ((*fiber).id, (*fiber).line.slot(), (*fiber).line.last()) };
+    let (id, slot, last) = unsafe {
+        (
+            (*fiber).id,
+            (*fiber).timeline.slot(),
+            (*fiber).timeline.last(),
+        )
+    };
     world().threads.with(|inner| {
         inner.infos[id as usize].finished = true;
         inner.slots[slot.index()].last = Some(last);
@@ -310,9 +316,9 @@ pub fn begin_unknown() {
     // Nobody may know a time before it is over: each thread's goes up.
     pause.threads(|thread| {
         signals.extend(openmp::with_strand(thread, |strand| strand.signal()).flatten());
-        thread.ticks(|line| {
-            line.record();
-            clock.join(line.publish());
+        thread.advance_if_released(|timeline| {
+            timeline.record();
+            clock.join(timeline.publish());
         });
     });
     let (id, line) = world.threads.with(|inner| {
@@ -350,10 +356,10 @@ pub fn end(entered: Entered) {
     } else if !world().off() {
         crate::order::sync::abandon(thread);
     }
-    let (id, slot) = (thread.id, thread.line.slot());
+    let (id, slot) = (thread.id, thread.timeline.slot());
     let mut clock = Clock::default();
-    thread.ticks(|line| clock.copy_from(line.publish()));
-    let last = thread.line.last();
+    thread.advance_if_released(|timeline| clock.copy_from(timeline.publish()));
+    let last = thread.timeline.last();
     let signal = openmp::thread_ends(thread);
     let is_worker = thread.is_worker;
     world().threads.with(|inner| {
@@ -403,7 +409,7 @@ pub fn joined(entered: &Entered, handle: usize, id: u32, pc: usize) {
     }) = end
     {
         let thread = entered.thread();
-        thread.line.learn(&clock);
+        thread.timeline.learn(&clock);
         openmp::with_strand(thread, |strand| strand.join(signal.as_slice()));
         if signal.is_some() && !is_worker {
             openmp::thread_is_gone();
@@ -461,7 +467,7 @@ fn alone_again(entered: &Entered) {
     if recording::on() {
         return;
     }
-    let clock = entered.thread().line.clock();
+    let clock = entered.thread().timeline.clock();
     let alone = match &world().tasks {
         Some(tasks) => tasks.is_alone(),
         None => world()
@@ -481,14 +487,14 @@ pub fn only_this() {
     let Some(this) = (unsafe { local().thread.get().as_mut() }) else {
         return keep_only_this();
     };
-    let own = this.line.slot();
+    let own = this.timeline.slot();
     let mut clock = Clock::default();
     let alone = world().threads.with(|inner| {
         threads_before_fork(|thread| {
-            let slot = thread.line.slot();
+            let slot = thread.timeline.slot();
             if slot != own {
-                clock.set(slot, thread.line.now());
-                inner.slots[slot.index()].last = Some(thread.line.now());
+                clock.set(slot, thread.timeline.now());
+                inner.slots[slot.index()].last = Some(thread.timeline.now());
                 inner.free.push(slot.0);
             }
         });
@@ -498,8 +504,8 @@ pub fn only_this() {
         for (id, info) in inner.infos.iter_mut().enumerate() {
             info.finished |= id as u32 != this.id;
         }
-        this.line.learn(&clock);
-        inner.knows_all(this.line.clock())
+        this.timeline.learn(&clock);
+        inner.knows_all(this.timeline.clock())
     });
     keep_only_this();
     // A recording of this process begins anew.
