@@ -233,6 +233,87 @@ fn calls_of_a_library_count_if_it_was_built_for_checking() {
     }
 }
 
+/// An allocator that keeps its blocks in order with a lock of a kind.
+const ALLOCATOR: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <string.h>
+static char arena[1 << 24] __attribute__((aligned(16)));
+static size_t used;
+#if defined(MUTEX)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#define TAKE pthread_mutex_lock(&lock)
+#define GIVE pthread_mutex_unlock(&lock)
+#elif defined(SPINLOCK)
+static pthread_spinlock_t lock;
+__attribute__((constructor(101))) static void begin(void) { pthread_spin_init(&lock, 0); }
+#define TAKE pthread_spin_lock(&lock)
+#define GIVE pthread_spin_unlock(&lock)
+#elif defined(RWLOCK)
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+#define TAKE pthread_rwlock_wrlock(&lock)
+#define GIVE pthread_rwlock_unlock(&lock)
+#elif defined(SEMAPHORE)
+static sem_t lock;
+static int ready;
+#define TAKE (ready || (ready = 1, sem_init(&lock, 0, 1)), sem_wait(&lock))
+#define GIVE sem_post(&lock)
+#endif
+void *malloc(size_t size) {
+  TAKE;
+  char *block = arena + used + 16;
+  *(size_t *)(block - 16) = size;
+  used += (size + 31) & ~(size_t)15;
+  GIVE;
+  return block;
+}
+void free(void *block) { TAKE; GIVE; }
+void *calloc(size_t n, size_t size) { return memset(malloc(n * size), 0, n * size); }
+void *realloc(void *old, size_t size) {
+  void *new = malloc(size);
+  size_t before = old ? ((size_t *)old)[-2] : 0;
+  return memcpy(new, old, before < size ? before : size);
+}
+"#;
+
+/// Who allocates learns nothing of who allocated before.
+#[test]
+fn the_locks_of_an_allocator_order_nothing_of_whatever_kind_they_are() {
+    const ALLOCATES: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+int shared;
+void *volatile sink;
+void *worker(void *unused) { shared = 1; sink = malloc(8); return unused; }
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  usleep(100000);
+  free(malloc(8));
+  shared = 2;
+  pthread_join(a, 0);
+}
+"#;
+    let Some(here) = directory(&[("alloc.c", ALLOCATOR), ("main.c", ALLOCATES)]) else {
+        return;
+    };
+    let here = here.path();
+    for kind in ["-DMUTEX", "-DSPINLOCK", "-DRWLOCK", "-DSEMAPHORE"] {
+        let library = "-O1 -fno-builtin -shared -fPIC alloc.c -o liballoc.so -pthread";
+        let library: Vec<&str> = library.split(' ').chain([kind]).collect();
+        well(run(here, "cc", &library));
+        let program = "cc main.c -o prog -L. -lalloc -Wl,-rpath,. -pthread";
+        let program: Vec<&str> = program.split(' ').collect();
+        well(deadheat_in(here, &program));
+        let output = deadheat_in(here, &["run", "./prog"]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(66), "{kind}: {text}");
+        assert!(text.contains("`shared`"), "{kind}: {text}");
+    }
+}
+
 #[test]
 fn make_and_libraries() {
     const LIBRARY: &str = "int total; void tally(int n) { total += n; }\n";

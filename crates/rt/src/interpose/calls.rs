@@ -1,28 +1,46 @@
 //! Functions of the C library that only read and write what the program points at.
 
-/// Defines such functions, and exports them. What one reads is told before the real function is called, what it has
-/// written after. Arguments and results are words: what is narrower is looked at as such, and passed on as it came.
+/// Defines functions that do something before and after the real one, and exports them. What one reads is told before the
+/// real function is called, what it has written after. Arguments and results are words: what is narrower is looked at as such,
+/// and passed on as it came.
+///
+/// The parentheses name the return address of the call, and the result, for the blocks to use. `unless` says of which calls
+/// nothing is told.
 ///
 /// ```text
 /// calls! { (pc, result)
 ///     getcwd(to, size) {} { if result != 0 { writes_text(to, pc) } };
 /// }
+/// calls! { (pc, result) unless(is_internal(pc))
+///     pthread_mutex_lock(lock) {} { got_mutex(lock, result, pc) };
+///     pthread_mutex_unlock(lock) { gives_mutex(lock, pc) } {};
+/// }
 /// ```
 macro_rules! calls {
-    (($pc:ident, $result:ident) $($name:ident($($argument:ident),*) { $($before:tt)* } { $($after:tt)* };)*) => {
+    (
+        ($pc:ident, $result:ident) unless($skips:expr)
+        $($name:ident($($argument:ident),*) { $($before:tt)* } { $($after:tt)* };)*
+    ) => {
         $(
             unsafe extern "C" fn $name($($argument: usize,)* $pc: usize) -> usize {
-                let _ = $pc;
-                { $($before)* }
+                let tells = !$skips;
+                if tells {
+                    { $($before)* };
+                }
                 // SAFETY: the program's own call.
                 let $result = unsafe {
                     $crate::interpose::real::real!($name: fn($($crate::interpose::calls::word!($argument)),*) -> usize)($($argument),*)
                 };
-                { $($after)* };
+                if tells {
+                    { $($after)* };
+                }
                 $result
             }
             $crate::interpose::calls::export_words!($name, $($argument)*);
         )*
+    };
+    (($pc:ident, $result:ident) $($calls:tt)*) => {
+        $crate::interpose::calls::calls! { ($pc, $result) unless({ let _ = $pc; false }) $($calls)* }
     };
 }
 
