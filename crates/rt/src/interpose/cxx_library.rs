@@ -142,6 +142,9 @@ before! {
     ready_at_end: "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv";
 }
 
+// A program of C has none of these, and links all the same: a weak symbol that nobody defines is null. `.weak` says so of the
+// object that it stands in only. So the runtime must be *one* object (`codegen-units = 1` and fat LTO in the profile `rt`):
+// in several, another one may refer to the same symbols, not weakly, and no program of C would link.
 std::arch::global_asm!(
     ".weak _ZSt4cout",
     ".weak _ZSt4cerr",
