@@ -5,8 +5,8 @@ pub mod packing;
 mod record;
 
 pub use record::{
-    AccessSite, AtomicDetail, AtomicKind, Code, Deed, LONGEST, LockDetail, Member, NewMemory,
-    Record, Stamped, THREAD_STRAND, UnknownNumber, Unstamped, head, parts,
+    AccessSite, AtomicDetail, AtomicKind, Code, LONGEST, LockDetail, Member, NewMemory, Record,
+    Stamped, THREAD_STRAND, TaskAction, UnknownNumber, Unstamped, head, parts,
 };
 
 /// Which form of findings and tapes a runtime writes: a command reads those of its own only. It goes up with every

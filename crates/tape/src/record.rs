@@ -124,7 +124,7 @@ numbered! {
         Destroy = 28,
         /// The thread goes on as a strand.
         Run = 29,
-        /// That strand does something: the detail is a [`Deed`].
+        /// That strand does something: the detail is a [`TaskAction`].
         Task = 30,
     }
 }
@@ -339,7 +339,7 @@ numbered! {
 
 numbered! {
     /// What a strand does.
-    pub enum Deed {
+    pub enum TaskAction {
         /// It creates a task.
         Task = 0,
         /// A member of its region begins: the payload is a [`Member`].

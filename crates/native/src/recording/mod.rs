@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use deadheat_model::words::Table;
 use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
-use deadheat_tape::{AccessSite, AtomicDetail, Deed, LockDetail, NewMemory, Stamped};
+use deadheat_tape::{AccessSite, AtomicDetail, LockDetail, NewMemory, Stamped, TaskAction};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -454,25 +454,25 @@ impl Scribe<'_> {
 
     /// Puts what a strand of OpenMP does into `ops`.
     fn task(&mut self, strand: Strand, stamped: &Stamp, calls: &[u64]) -> Result<(), TraceError> {
-        let Ok(deed) = Deed::try_from(stamped.detail) else {
+        let Ok(action) = TaskAction::try_from(stamped.detail) else {
             return Ok(());
         };
         self.several = true;
         let number = stamped.address;
-        match deed {
-            Deed::Task | Deed::Member => {
+        match action {
+            TaskAction::Task | TaskAction::Member => {
                 self.site(stamped.pc, calls)?;
                 let place = self.places.name(stamped.pc);
-                let name = self.tasks.name(strand, deed, number, place);
+                let name = self.tasks.name(strand, action, number, place);
                 let created = Strand(self.names.writer.name(Table::Strands, &name)? as u32);
                 self.tasks
-                    .create(strand, deed, number, created, &mut self.ops);
+                    .create(strand, action, number, created, &mut self.ops);
             }
             _ => {
-                if deed == Deed::End {
+                if action == TaskAction::End {
                     self.lowering.end(strand, &mut self.ops);
                 }
-                self.tasks.act(strand, deed, number, &mut self.ops);
+                self.tasks.act(strand, action, number, &mut self.ops);
             }
         }
         Ok(())

@@ -13,7 +13,7 @@
 //! not run yet, and what that does later is left out.
 
 use deadheat_model::{Finish, Op, Promise, Strand};
-use deadheat_tape::{Deed, Member, THREAD_STRAND};
+use deadheat_tape::{Member, THREAD_STRAND, TaskAction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lowering::Ops;
@@ -83,8 +83,14 @@ impl Tasks {
     }
 
     /// What a strand is to be called that is created now.
-    pub fn name(&mut self, creator: Strand, deed: Deed, number: u64, place: &str) -> String {
-        if deed == Deed::Task {
+    pub fn name(
+        &mut self,
+        creator: Strand,
+        action: TaskAction,
+        number: u64,
+        place: &str,
+    ) -> String {
+        if action == TaskAction::Task {
             self.task_count += 1;
             return match place {
                 "" => format!("task {}", self.task_count),
@@ -107,13 +113,13 @@ impl Tasks {
     pub fn create(
         &mut self,
         creator: Strand,
-        deed: Deed,
+        action: TaskAction,
         number: u64,
         created: Strand,
         ops: &mut Ops,
     ) {
-        let (name, op) = match deed {
-            Deed::Member => (Member::from_payload(number).strand, Op::Async(created)),
+        let (name, op) = match action {
+            TaskAction::Member => (Member::from_payload(number).strand, Op::Async(created)),
             _ => (number, Op::Future(created)),
         };
         self.strands.insert(name, created);
@@ -126,22 +132,22 @@ impl Tasks {
     }
 
     /// A strand does something else.
-    pub fn act(&mut self, strand: Strand, deed: Deed, number: u64, ops: &mut Ops) {
-        match deed {
-            Deed::Task | Deed::Member => {}
-            Deed::Set => {
+    pub fn act(&mut self, strand: Strand, action: TaskAction, number: u64, ops: &mut Ops) {
+        match action {
+            TaskAction::Task | TaskAction::Member => {}
+            TaskAction::Set => {
                 let promise = Promise(self.promise_count);
                 self.promise_count += 1;
                 self.signals.insert(number, Op::Get(promise));
                 ops.extend([Op::NewPromise(promise), Op::Set(promise)].map(|op| (strand, op)));
             }
-            Deed::Get => {
+            TaskAction::Get => {
                 let signal = self.signals.get(&number);
                 ops.extend(signal.map(|signal| (strand, *signal)));
             }
-            Deed::BeginGroup => self.begin_finish(strand, ops),
-            Deed::EndGroup => self.end_finish(strand, ops),
-            Deed::BeginRegion => {
+            TaskAction::BeginGroup => self.begin_finish(strand, ops),
+            TaskAction::EndGroup => self.end_finish(strand, ops),
+            TaskAction::BeginRegion => {
                 self.region_count += 1;
                 let number = self.region_count;
                 let region = Region {
@@ -151,18 +157,18 @@ impl Tasks {
                 self.regions.entry(strand).or_default().push(region);
                 self.begin_finish(strand, ops);
             }
-            Deed::Barrier => {
+            TaskAction::Barrier => {
                 if let Some(region) = self.region(strand) {
                     region.barriers += 1;
                 }
                 self.end_finish(strand, ops);
                 self.begin_finish(strand, ops);
             }
-            Deed::EndRegion => {
+            TaskAction::EndRegion => {
                 self.regions.get_mut(&strand).and_then(Vec::pop);
                 self.end_finish(strand, ops);
             }
-            Deed::End => {
+            TaskAction::End => {
                 self.signals.insert(number, Op::Join(strand));
                 self.end(strand, ops);
             }

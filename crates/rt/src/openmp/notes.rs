@@ -10,7 +10,7 @@
 //! has, but for pieces of loops: those that one thread was handed are told as one after the other.
 
 use deadheat_order::{Signal, Step};
-pub use deadheat_tape::Deed;
+pub use deadheat_tape::TaskAction;
 use deadheat_tape::{Member, THREAD_STRAND};
 
 use super::with_strand;
@@ -40,22 +40,22 @@ fn recorder<'a>() -> Option<&'a mut Thread> {
 }
 
 /// The strand that the running thread is said to run does something.
-fn note(deed: Deed, number: u64, pc: usize) {
+fn note(action: TaskAction, number: u64, pc: usize) {
     if let Some(thread) = recorder() {
-        thread.note(Stamped::Task, number as usize, code(pc, deed.into()));
+        thread.note(Stamped::Task, number as usize, code(pc, action.into()));
     }
 }
 
 /// A strand does something, whoever the running thread runs.
-pub fn tell(name: Name, deed: Deed, pc: usize) {
-    tell_of(name, deed, 0, pc);
+pub fn tell(name: Name, action: TaskAction, pc: usize) {
+    tell_of(name, action, 0, pc);
 }
 
-fn tell_of(name: Name, deed: Deed, number: u64, pc: usize) {
+fn tell_of(name: Name, action: TaskAction, number: u64, pc: usize) {
     if let Some(thread) = recorder() {
         let before = thread.recorded_as;
         thread.tell_strand(name);
-        note(deed, number, pc);
+        note(action, number, pc);
         if let Some(thread) = recorder() {
             thread.tell_strand(before);
         }
@@ -66,7 +66,7 @@ fn tell_of(name: Name, deed: Deed, number: u64, pc: usize) {
 pub fn task(creator: Name, task: Name, pc: usize) {
     if let Some(thread) = recorder() {
         thread.tell_strand(creator);
-        note(Deed::Task, task.0, pc);
+        note(TaskAction::Task, task.0, pc);
     }
 }
 
@@ -76,18 +76,18 @@ pub fn member(region: Name, member: Name, number: u32, pc: usize) {
         strand: member.0,
         number: number.into(),
     };
-    tell_of(region, Deed::Member, member.payload(), pc);
+    tell_of(region, TaskAction::Member, member.payload(), pc);
 }
 
 /// A strand ends, or what it has done can be waited for.
-pub fn signal(name: Name, deed: Deed, signal: &Signal) {
-    tell_of(name, deed, u64::from(signal.step.0), 0);
+pub fn signal(name: Name, action: TaskAction, signal: &Signal) {
+    tell_of(name, action, u64::from(signal.step.0), 0);
 }
 
 /// A strand has waited for others.
 pub fn join(name: Name, signals: &[Signal]) {
     for signal in signals {
-        tell_of(name, Deed::Get, u64::from(signal.step.0), 0);
+        tell_of(name, TaskAction::Get, u64::from(signal.step.0), 0);
     }
 }
 

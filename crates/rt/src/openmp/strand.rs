@@ -17,7 +17,7 @@ use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
 use super::descriptions::Kind;
 use super::memory::Frame;
 use super::messages::Messages;
-use super::notes::{self, Deed, Name};
+use super::notes::{self, Name, TaskAction};
 use super::team::Team;
 use super::{Seen, tasks};
 use crate::check::origin::Stack;
@@ -380,7 +380,7 @@ impl Strand {
         tasks().or_drop(structure.join_all(&mut self.order, &events));
         notes::join(self.name, &events);
         let signal = structure.end(&self.order, None);
-        notes::signal(self.name, Deed::End, &signal);
+        notes::signal(self.name, TaskAction::End, &signal);
         self.completion.end(signal);
         match &self.enclosure {
             Enclosure::Nothing => (),
@@ -455,7 +455,7 @@ impl Strand {
         self.part_ways();
         if let Some(past) = tasks().or_drop(tasks().structure.begin_finish(&mut self.order)) {
             self.scopes.push(Scope::Group(Arc::new(Shared::new(past))));
-            notes::tell(self.name, Deed::BeginGroup, 0);
+            notes::tell(self.name, TaskAction::BeginGroup, 0);
         }
         self.note_step();
     }
@@ -466,7 +466,7 @@ impl Strand {
         if !self.is_in_group() {
             return;
         }
-        notes::tell(self.name, Deed::EndGroup, 0);
+        notes::tell(self.name, TaskAction::EndGroup, 0);
         while let Some(scope) = self.scopes.pop() {
             match scope {
                 Scope::Wait(children) => {
@@ -488,7 +488,7 @@ impl Strand {
         let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
         self.note_step();
         if let Some(signal) = &signal {
-            notes::signal(self.name, Deed::Set, signal);
+            notes::signal(self.name, TaskAction::Set, signal);
         }
         signal
     }

@@ -17,7 +17,7 @@ use deadheat_order::{FinishPast, Signal, Task};
 use rustc_hash::FxHashMap;
 
 use super::descriptions::Kind;
-use super::notes::{self, Deed, Name};
+use super::notes::{self, Name, TaskAction};
 use super::strand::{Aside, Enclosure, Shared, Strand};
 use super::{Seen, tasks};
 use crate::check::origin::Stack;
@@ -63,11 +63,11 @@ impl Inner {
     }
 
     /// Every member has arrived: its part of the phase has ended.
-    fn note_end_of_phase(&mut self, deed: Deed) {
+    fn note_end_of_phase(&mut self, action: TaskAction) {
         for member in self.members.drain(..) {
-            notes::tell(member, Deed::End, self.code);
+            notes::tell(member, TaskAction::End, self.code);
         }
-        notes::tell(self.met_by, deed, self.code);
+        notes::tell(self.met_by, action, self.code);
     }
 }
 
@@ -113,7 +113,7 @@ impl Team {
         let description = tasks
             .descriptions
             .add(Kind::Region, strand.description, stack, 0, 0);
-        notes::tell(strand.name, Deed::BeginRegion, code);
+        notes::tell(strand.name, TaskAction::BeginRegion, code);
         Some(Arc::new(Team {
             inner: Shared::new(Inner {
                 met_by: strand.name,
@@ -177,7 +177,7 @@ impl Team {
         let order = self.inner.with(|inner| {
             let past = std::mem::take(&mut inner.past);
             tasks().or_drop(structure.end_finish(&mut inner.order, past));
-            inner.note_end_of_phase(Deed::EndRegion);
+            inner.note_end_of_phase(TaskAction::EndRegion);
             inner.order
         });
         strand.order = order;
@@ -216,7 +216,7 @@ impl Strand {
             if inner.phase == member.phase {
                 let past = std::mem::take(&mut inner.past);
                 tasks().or_drop(structure.end_finish(&mut inner.order, past));
-                inner.note_end_of_phase(Deed::Barrier);
+                inner.note_end_of_phase(TaskAction::Barrier);
                 inner.past = tasks()
                     .or_drop(structure.begin_finish(&mut inner.order))
                     .unwrap_or_default();

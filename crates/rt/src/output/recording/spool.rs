@@ -34,8 +34,8 @@ pub struct Spool {
     full: AtomicBool,
     /// Buffers that nobody uses.
     buffers: Pool,
-    /// [`Press`]es that nobody uses.
-    presses: Pool,
+    /// [`ChunkPacker`]s that nobody uses.
+    packers: Pool,
 }
 
 /// Addresses of what nobody uses just now.
@@ -71,7 +71,7 @@ impl Pool {
 }
 
 /// What packing a chunk takes. All zeros is one.
-struct Press {
+struct ChunkPacker {
     packing: Packing,
     out: [u8; BUFFER],
 }
@@ -90,7 +90,7 @@ impl Spool {
             limit,
             full: AtomicBool::new(true),
             buffers: Pool::default(),
-            presses: Pool::default(),
+            packers: Pool::default(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Spool {
     pub fn leave(&self) {
         self.full.store(true, Ordering::Relaxed);
         self.buffers.forget();
-        self.presses.forget();
+        self.packers.forget();
         os::close(self.file.load(Ordering::Relaxed));
         let sites = self.sites.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: the child's own mapping; nobody refers to it any more.
@@ -216,12 +216,12 @@ impl Spool {
         let records = unsafe {
             std::slice::from_raw_parts((buffer + header) as *const u64, (bytes - header) / 8)
         };
-        let new_press = || os::reserve(size_of::<Press>());
-        let press = packed.then(|| self.presses.take().or_else(new_press));
-        let press = press.flatten();
+        let new_packer = || os::reserve(size_of::<ChunkPacker>());
+        let packer = packed.then(|| self.packers.take().or_else(new_packer));
+        let packer = packer.flatten();
         // SAFETY: mapped all zero, and nobody else's until it is put back.
-        let packed = press.and_then(|press| unsafe {
-            let Press { packing, out } = &mut *(press as *mut Press);
+        let packed = packer.and_then(|packer| unsafe {
+            let ChunkPacker { packing, out } = &mut *(packer as *mut ChunkPacker);
             let length = packing.pack(
                 &records[..(end - buffer - header) / 8],
                 &mut out[..bytes / 5],
@@ -242,8 +242,8 @@ impl Spool {
                 os::write_at(file, offset + header as u64, content)
                     && os::write_at(file, offset, &head)
             });
-        if let Some(press) = press {
-            self.presses.put(press);
+        if let Some(packer) = packer {
+            self.packers.put(packer);
         }
         if !written {
             return Err(self.fill(stamp));
