@@ -142,8 +142,13 @@ pub fn receives_stream(stream: usize) {
     }
 }
 
-fn pair(ends: *const c_int, pc: usize) {
-    writes(ends as usize, 2 * size_of::<c_int>(), pc);
+/// Two descriptors are the ends of one channel, if the call went well.
+fn pair(ends: usize, result: usize, pc: usize) {
+    if !went_well(result) {
+        return;
+    }
+    writes(ends, 2 * size_of::<c_int>(), pc);
+    let ends = ends as *const c_int;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the C library has written two descriptors.
     unsafe {
@@ -152,37 +157,29 @@ fn pair(ends: *const c_int, pc: usize) {
     }
 }
 
-unsafe extern "C" fn read(file: c_int, to: usize, size: usize, pc: usize) -> isize {
-    uses(file, pc);
-    // SAFETY: the program's own call.
-    let result = unsafe { real!(read: fn(c_int, usize, usize) -> isize)(file, to, size) };
-    got(file, to, result, pc)
-}
-
-unsafe extern "C" fn pread(file: c_int, to: usize, size: usize, offset: i64, pc: usize) -> isize {
-    uses(file, pc);
-    // SAFETY: the program's own call.
-    let result =
-        unsafe { real!(pread: fn(c_int, usize, usize, i64) -> isize)(file, to, size, offset) };
-    got(file, to, result, pc)
-}
-
-unsafe extern "C" fn recv(file: c_int, to: usize, size: usize, flags: c_int, pc: usize) -> isize {
-    uses(file, pc);
-    // SAFETY: the program's own call.
-    let result =
-        unsafe { real!(recv: fn(c_int, usize, usize, c_int) -> isize)(file, to, size, flags) };
-    got(file, to, result, pc)
-}
-
-fn got(file: c_int, to: usize, result: isize, pc: usize) -> isize {
-    if result > 0 {
-        receives(file);
-        writes(to, result as usize, pc);
-    } else if result == 0 {
-        ended(file);
+/// A call has read from a descriptor what its result says.
+fn got(file: usize, to: usize, result: usize, pc: usize) {
+    match result as isize {
+        0 => ended(file as c_int),
+        1.. => {
+            receives(file as c_int);
+            writes(to, result, pc);
+        }
+        _ => {}
     }
-    result
+}
+
+/// A call is about to write to a descriptor.
+fn puts(file: usize, from: usize, size: usize, pc: usize) {
+    uses(file as c_int, pc);
+    reads(from, size, pc);
+    sends(file as c_int);
+}
+
+/// Somebody has connected.
+fn has_accepted(file: usize, result: usize) {
+    receives(file as c_int);
+    set(result as c_int, 1);
 }
 
 /// There is nothing more to come: whoever closed the other end comes before. The end of a file says nothing.
@@ -192,117 +189,13 @@ pub fn ended(file: c_int) {
     }
 }
 
-unsafe extern "C" fn write(file: c_int, from: usize, size: usize, pc: usize) -> isize {
-    uses(file, pc);
-    reads(from, size, pc);
-    sends(file);
-    // SAFETY: the program's own call.
-    unsafe { real!(write: fn(c_int, usize, usize) -> isize)(file, from, size) }
-}
-
-unsafe extern "C" fn pwrite(
-    file: c_int,
-    from: usize,
-    size: usize,
-    offset: i64,
-    pc: usize,
-) -> isize {
-    uses(file, pc);
-    reads(from, size, pc);
-    sends(file);
-    // SAFETY: the program's own call.
-    unsafe { real!(pwrite: fn(c_int, usize, usize, i64) -> isize)(file, from, size, offset) }
-}
-
-unsafe extern "C" fn send(file: c_int, from: usize, size: usize, flags: c_int, pc: usize) -> isize {
-    uses(file, pc);
-    reads(from, size, pc);
-    sends(file);
-    // SAFETY: the program's own call.
-    unsafe { real!(send: fn(c_int, usize, usize, c_int) -> isize)(file, from, size, flags) }
-}
-
-unsafe extern "C" fn pipe(ends: *mut c_int, pc: usize) -> c_int {
-    // SAFETY: the program's own call.
-    let result = unsafe { real!(pipe: fn(*mut c_int) -> c_int)(ends) };
-    if result == 0 {
-        pair(ends, pc);
-    }
-    result
-}
-
-unsafe extern "C" fn pipe2(ends: *mut c_int, flags: c_int, pc: usize) -> c_int {
-    // SAFETY: the program's own call.
-    let result = unsafe { real!(pipe2: fn(*mut c_int, c_int) -> c_int)(ends, flags) };
-    if result == 0 {
-        pair(ends, pc);
-    }
-    result
-}
-
-unsafe extern "C" fn socketpair(
-    domain: c_int,
-    kind: c_int,
-    protocol: c_int,
-    ends: *mut c_int,
-    pc: usize,
-) -> c_int {
-    // SAFETY: the program's own call.
-    let result = unsafe {
-        real!(socketpair: fn(c_int, c_int, c_int, *mut c_int) -> c_int)(
-            domain, kind, protocol, ends,
-        )
-    };
-    if result == 0 {
-        pair(ends, pc);
-    }
-    result
-}
-
-unsafe extern "C" fn eventfd(value: u32, flags: c_int) -> c_int {
-    // SAFETY: the program's own call.
-    let file = unsafe { real!(eventfd: fn(u32, c_int) -> c_int)(value, flags) };
-    set(file, NEXT.fetch_add(1, Ordering::Relaxed));
-    file
-}
-
-unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
-    // SAFETY: the program's own call.
-    let file = unsafe { real!(socket: fn(c_int, c_int, c_int) -> c_int)(domain, kind, protocol) };
-    set(file, 1);
-    file
-}
-
-unsafe extern "C" fn connect(file: c_int, address: usize, length: u32) -> c_int {
-    sends(file);
-    // SAFETY: the program's own call.
-    unsafe { real!(connect: fn(c_int, usize, u32) -> c_int)(file, address, length) }
-}
-
-unsafe extern "C" fn accept(file: c_int, address: usize, length: usize) -> c_int {
-    // SAFETY: the program's own call.
-    let new = unsafe { real!(accept: fn(c_int, usize, usize) -> c_int)(file, address, length) };
-    receives(file);
-    set(new, 1);
-    new
-}
-
-unsafe extern "C" fn accept4(file: c_int, address: usize, length: usize, flags: c_int) -> c_int {
-    // SAFETY: the program's own call.
-    let new = unsafe {
-        real!(accept4: fn(c_int, usize, usize, c_int) -> c_int)(file, address, length, flags)
-    };
-    receives(file);
-    set(new, 1);
-    new
-}
-
-fn same(old: c_int, new: c_int) -> c_int {
+/// One descriptor is another name for what is behind another.
+fn same(old: usize, new: usize) {
+    let (old, new) = (old as c_int, new as c_int);
     set(new, number(old));
     if let (Some(from), Some(to)) = (of(&SIGNALS, old), of(&SIGNALS, new)) {
         to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
     }
-    new
 }
 
 /// A descriptor of signals, or new signals for one.
@@ -324,21 +217,6 @@ fn flows(from: c_int, to: c_int) {
         }
     }
     sends(to);
-}
-
-unsafe extern "C" fn dup(file: c_int) -> c_int {
-    // SAFETY: the program's own call.
-    same(file, unsafe { real!(dup: fn(c_int) -> c_int)(file) })
-}
-
-unsafe extern "C" fn dup2(file: c_int, new: c_int, pc: usize) -> c_int {
-    if new != file {
-        closes(new, pc);
-    }
-    // SAFETY: the program's own call.
-    same(file, unsafe {
-        real!(dup2: fn(c_int, c_int) -> c_int)(file, new)
-    })
 }
 
 unsafe extern "C" fn close(file: c_int, pc: usize) -> c_int {
@@ -520,23 +398,42 @@ calls! { (pc, result)
     ppoll(files, number, time, mask) {} { are_ready(files, number, result, pc) };
     select(number, readable, writable, special, time) {} { are_readable(number, readable, result, pc) };
     pselect(number, readable, writable, special, time, mask) {} { are_readable(number, readable, result, pc) };
-    eventfd_write(file, value) { sends(file as c_int); } {};
-    eventfd_read(file, value) {} { got(file as c_int, value, if went_well(result) { 8 } else { 0 }, pc) };
-    sendto(file, from, size, flags, address, length) { uses(file as c_int, pc); reads(from, size, pc); sends(file as c_int); } {};
-    recvfrom(file, to, size, flags, address, length) { uses(file as c_int, pc); } { got(file as c_int, to, result as isize, pc) };
-    sendfile(to, from, offset, size) { sends(to as c_int); } { receives(from as c_int) };
+    read(file, to, size) { uses(file as c_int, pc) } { got(file, to, result, pc) };
+    pread(file, to, size, offset) { uses(file as c_int, pc) } { got(file, to, result, pc) };
+    pread64(file, to, size, offset) { uses(file as c_int, pc) } { got(file, to, result, pc) };
+    recv(file, to, size, flags) { uses(file as c_int, pc) } { got(file, to, result, pc) };
+    recvfrom(file, to, size, flags, address, length) { uses(file as c_int, pc) } { got(file, to, result, pc) };
+    mq_receive(queue, to, size, priority) {} { got(queue, to, result, pc) };
+    mq_timedreceive(queue, to, size, priority, time) {} { got(queue, to, result, pc) };
+    write(file, from, size) { puts(file, from, size, pc) } {};
+    pwrite(file, from, size, offset) { puts(file, from, size, pc) } {};
+    pwrite64(file, from, size, offset) { puts(file, from, size, pc) } {};
+    send(file, from, size, flags) { puts(file, from, size, pc) } {};
+    sendto(file, from, size, flags, address, length) { puts(file, from, size, pc) } {};
+    mq_send(queue, from, size, priority) { reads(from, size, pc); sends(queue as c_int) } {};
+    mq_timedsend(queue, from, size, priority, time) { reads(from, size, pc); sends(queue as c_int) } {};
+    sendfile(to, from, offset, size) { sends(to as c_int) } { receives(from as c_int) };
+    splice(from, at, to, there, size, flags) { flows(from as c_int, to as c_int) } { receives(from as c_int) };
+    tee(from, to, size, flags) { flows(from as c_int, to as c_int) } { receives(from as c_int) };
+
+    pipe(ends) {} { pair(ends, result, pc) };
+    pipe2(ends, flags) {} { pair(ends, result, pc) };
+    socketpair(domain, kind, protocol, ends) {} { pair(ends, result, pc) };
+    socket(domain, kind, protocol) {} { set(result as c_int, 1) };
+    connect(file, address, length) { sends(file as c_int) } {};
+    accept(file, address, length) {} { has_accepted(file, result) };
+    accept4(file, address, length, flags) {} { has_accepted(file, result) };
+    shutdown(file, how) { sends(file as c_int) } {};
+    eventfd(value, flags) {} { set(result as c_int, NEXT.fetch_add(1, Ordering::Relaxed)) };
+    eventfd_write(file, value) { sends(file as c_int) } {};
+    eventfd_read(file, value) {} { got(file, value, if went_well(result) { 8 } else { usize::MAX }, pc) };
     signalfd(file, signals, flags) {} { has_signals(result as c_int, signals) };
-    splice(from, at, to, there, size, flags) { flows(from as c_int, to as c_int); } { receives(from as c_int) };
-    tee(from, to, size, flags) { flows(from as c_int, to as c_int); } { receives(from as c_int) };
-    timerfd_settime(file, flags, new, old) { sends(file as c_int); } {};
-    shutdown(file, how) { sends(file as c_int); } {};
-    dup3(file, new, flags) {} { same(file as c_int, result as c_int) };
+    timerfd_settime(file, flags, new, old) { sends(file as c_int) } {};
+    dup(file) {} { same(file, result) };
+    dup2(file, new) { if new as c_int != file as c_int { closes(new as c_int, pc) } } { same(file, result) };
+    dup3(file, new, flags) {} { same(file, result) };
     fcntl(file, what, more) { controls(file, what, more, pc); } { has_controlled(file, what, more, result, pc) };
     fcntl64(file, what, more) { controls(file, what, more, pc); } { has_controlled(file, what, more, result, pc) };
-    mq_send(queue, from, size, priority) { reads(from, size, pc); sends(queue as c_int); } {};
-    mq_timedsend(queue, from, size, priority, time) { reads(from, size, pc); sends(queue as c_int); } {};
-    mq_receive(queue, to, size, priority) {} { got(queue as c_int, to, result as isize, pc) };
-    mq_timedreceive(queue, to, size, priority, time) {} { got(queue as c_int, to, result as isize, pc) };
 }
 
 /// What is about to be done to a lock on a file, if this is about one that belongs to the descriptor.
@@ -555,31 +452,13 @@ fn controls(file: usize, what: usize, more: usize, pc: usize) {
 
 fn has_controlled(file: usize, what: usize, more: usize, result: usize, pc: usize) {
     if [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(what as c_int)) {
-        same(file as c_int, result as c_int);
+        same(file, result);
     } else if went_well(result) && lock(what, more).is_some_and(|what| what != libc::F_UNLCK) {
         has_locked_file(file, pc);
     }
 }
 
 export! {
-    "read" 3 => read;
-    "pread" 4 => pread;
-    "pread64" 4 => pread;
-    "recv" 4 => recv;
-    "write" 3 => write;
-    "pwrite" 4 => pwrite;
-    "pwrite64" 4 => pwrite;
-    "send" 4 => send;
-    "pipe" 1 => pipe;
-    "pipe2" 2 => pipe2;
-    "socketpair" 4 => socketpair;
-    "eventfd" plain => eventfd;
-    "socket" plain => socket;
-    "connect" plain => connect;
-    "accept" plain => accept;
-    "accept4" plain => accept4;
-    "dup" plain => dup;
-    "dup2" 2 => dup2;
     "close" 1 => close;
     "close_range" 3 => close_range;
     "closefrom" 1 => closefrom;
