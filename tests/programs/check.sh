@@ -70,7 +70,7 @@ for name in $programs; do
     [ "$name$options" = "imagequant--predict --limit 1G" ] && continue
     status=0
     # shellcheck disable=SC2046,SC2086
-    "$deadheat" run $options --suppress "$here/known.txt" --json "$room/$name.json" -- "$room/$name" $(arguments_of "$name") \
+    "$deadheat" run $options --suppress "$here/known.txt" --json="$room/$name.json" -- "$room/$name" $(arguments_of "$name") \
       >"$room/$name.out" 2>"$room/$name.err" || status=$?
     if [ "$status" -ne 0 ] || ! cmp -s "$room/$name.out" "$here/$name.expected"; then
       echo "status $status, printed:"

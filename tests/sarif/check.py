@@ -39,7 +39,7 @@ def logs(room):
     log = os.path.join(room, "log.sarif")
 
     def written(words):
-        subprocess.run([deadheat, words[0], "-q", "--sarif", log, *words[1:]], cwd=project, stdout=subprocess.DEVNULL)
+        subprocess.run([deadheat, words[0], "-q", f"--sarif={log}", *words[1:]], cwd=project, stdout=subprocess.DEVNULL)
         with open(log) as file:
             return json.load(file)
     for command in COMMANDS:

@@ -100,14 +100,15 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     if arguments.complete && !may_be_m2 {
         return Err("--complete goes with --engine m2".to_string());
     }
-    let filter = arguments.outputs.filter()?;
+    let outputs = &arguments.outputs;
+    outputs.check(arguments.traces.iter().map(PathBuf::as_path))?;
+    let filter = outputs.filter()?;
     let analyze = |path: &PathBuf| {
         let analysis = analyze(arguments, path, &filter, quiet);
         analysis.map_err(complain_of).ok()
     };
     let analyses: Vec<Analysis> = arguments.traces.iter().filter_map(analyze).collect();
-    let (outputs, search) = (&arguments.outputs, &arguments.search);
-    let delivered = outputs.deliver(search, quiet, "analyze", &analyses, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "analyze", &analyses, arguments.max_shown);
     let verdicts = analyses.iter().map(|analysis| verdict(arguments, analysis));
     let verdict = verdicts.max().unwrap_or(Status::Clean);
     let all = analyses.len() == arguments.traces.len();

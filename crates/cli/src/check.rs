@@ -136,15 +136,16 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     if let Some(contradiction) = contradiction(arguments) {
         return Err(contradiction);
     }
-    let filter = arguments.outputs.filter()?;
+    let outputs = &arguments.outputs;
+    outputs.check(arguments.files.iter().map(PathBuf::as_path))?;
+    let filter = outputs.filter()?;
     let files = arguments.files.iter();
     let mut all: Vec<Check> = files
         .filter_map(|path| check(arguments, path, quiet))
         .collect();
     all.iter_mut()
         .for_each(|checked| checked.report.filter(&filter));
-    let (outputs, search) = (&arguments.outputs, &arguments.search);
-    let delivered = outputs.deliver(search, quiet, "check", &all, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "check", &all, arguments.max_shown);
     let beside = all.iter().all(|checked| side_outputs(arguments, checked));
     let verdict = all.iter().map(|checked| verdict(arguments, checked)).max();
     let complete = all.len() == arguments.files.len();

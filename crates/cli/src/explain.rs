@@ -56,8 +56,9 @@ Examples:
 
 /// Explains a trace; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
-    let filter = arguments.outputs.filter()?;
-    let path = &arguments.trace;
+    let (outputs, path) = (&arguments.outputs, &arguments.trace);
+    outputs.check([path.as_path()])?;
+    let filter = outputs.filter()?;
     let source = open_trace(path, quiet)?;
     let options = ExplainOptions {
         predict: !arguments.no_predict,
@@ -69,8 +70,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     warn_of_loss(path, explained.repair.as_ref().filter(|_| !quiet));
     explained.report.filter(&filter);
     let verdict = std::slice::from_ref(&explained);
-    let (outputs, search) = (&arguments.outputs, &arguments.search);
-    let delivered = outputs.deliver(search, quiet, "explain", verdict, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "explain", verdict, arguments.max_shown);
     let drawn = arguments.picture.as_ref().is_none_or(|file| {
         let picture = explained.picture(arguments.race);
         let picture = picture.map_err(|error| complain_of(named(path, error)));

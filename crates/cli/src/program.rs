@@ -12,12 +12,7 @@ use crate::output::warn_of;
 #[derive(Args)]
 pub struct Program {
     /// The program and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
 
     /// End the program after so many seconds, by SIGTERM
@@ -26,6 +21,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// The program and its arguments, as they were written.
+    pub fn command(&self) -> &[OsString] {
+        &self.command
+    }
+
     /// The same for the library.
     pub fn to_run(&self) -> native::Program {
         let mut words = self.command.iter().cloned();

@@ -1,13 +1,12 @@
 //! `deadheat run`: a C or C++ program, checked while it runs.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::report::Filter;
 use deadheat::{RunOptions, Verdict};
 
-use crate::output::{complain, complain_of, warn_of, written};
+use crate::output::{complain, complain_of, warn_of};
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::search::watched;
@@ -15,15 +14,12 @@ use crate::status::Status;
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and report its races
 ///
-/// The program has its terminal, its arguments and its signals as if it ran alone; the report comes on standard
-/// error when it has ended, also after Ctrl-C. Exit status: the program's own, or 66 if there was a race.
+/// The program has its terminal, its arguments and its signals as if it ran alone. When it has ended, also by Ctrl-C, the
+/// report is printed on standard error; --json without a file adds one to standard output, after the program's own output. Exit
+/// status: the program's own, or 66 if there was a race.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Write the report as JSON to FILE
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
     /// The exit status if there was a race; 0 keeps the program's own
     #[arg(long, value_name = "STATUS", default_value_t = 66)]
     error_exitcode: u8,
@@ -57,10 +53,11 @@ Examples:
   deadheat cc -O1 examples/native/lost-update.c -o lost-update
   deadheat run -- ./lost-update
   deadheat run --predict -- ./lost-update
-  deadheat run --json report.json --suppress known-races.txt -- ./server --port 8080";
+  deadheat run --json=report.json --suppress known-races.txt -- ./server --port 8080";
 
 /// Runs the program; gives the status.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
+    arguments.check()?;
     let options = RunOptions {
         program: arguments.program.to_run(),
         live: arguments.live && !quiet,
@@ -103,19 +100,20 @@ impl Arguments {
         self.program.to_run().path
     }
 
-    /// Tells what was found. What cannot be delivered does not change the program's status.
+    /// Whether the options fit together, and what follows them is a program.
+    pub fn check(&self) -> Result<(), String> {
+        self.outputs.check_program(self.program.command())
+    }
+
+    /// Reports what was found. What cannot be delivered does not change the program's status.
     fn deliver(&self, verdict: &impl Verdict, quiet: bool) {
-        let reports = verdict.reports();
-        if reports.is_empty() {
+        if verdict.reports().is_empty() {
             return self.program.warn_of_nothing("checked");
-        }
-        if let Some(path) = &self.json {
-            written(path, |file| deadheat::report::json("run", reports, file));
         }
         if !quiet {
             complain(&verdict.text(self.max_shown));
         }
-        self.outputs.write(std::slice::from_ref(verdict));
+        self.outputs.write("run", std::slice::from_ref(verdict));
     }
 
     /// The command's status, by whether there is a race and the program's own.

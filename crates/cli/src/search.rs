@@ -1,8 +1,7 @@
-//! What every search has: limits, a result as text or JSON, and a progress bar on a terminal if it takes long enough to
-//! want one.
+//! What every search has: limits, and a progress bar on a terminal if it takes long enough to want one.
 
-use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -11,11 +10,10 @@ use deadheat::model::StopToken;
 use deadheat::trace::Source;
 use deadheat::{SearchLimits, Step, Watch, named};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::Serialize;
 
-use crate::output::{complain_of, print, print_with, warn_of, written};
+use crate::output::{complain_of, warn_of};
 
-/// How long a search may take and how much memory, and where its result goes.
+/// How long a search may take, and how much memory.
 #[derive(Args)]
 pub struct Search {
     /// Stop after so many seconds, and report what was found until then
@@ -26,10 +24,6 @@ pub struct Search {
     /// three quarters of what is there unless given
     #[arg(long, value_name = "SIZE", value_parser = deadheat::size)]
     max_memory: Option<u64>,
-
-    /// Print the result as JSON, one object a line; to FILE if given
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    json: Option<Option<PathBuf>>,
 }
 
 impl Search {
@@ -43,29 +37,6 @@ impl Search {
             complain_of(error);
             std::process::exit(2)
         })
-    }
-
-    /// Delivers reports, as JSON or as text; says whether that worked. With `--json=FILE` the text is
-    /// not printed.
-    #[must_use]
-    pub fn deliver<'r, T: Serialize + 'r>(
-        &self,
-        quiet: bool,
-        command: &str,
-        reports: impl IntoIterator<Item = &'r T>,
-        text: impl FnOnce() -> String,
-    ) -> bool {
-        let json = |to: &mut dyn Write| deadheat::report::json(command, reports, to);
-        match &self.json {
-            Some(Some(path)) => {
-                let written = written(path, json);
-                // The verdict is not lost with the file.
-                let _ = written || quiet || print(&text());
-                written
-            }
-            Some(None) => print_with(BufWriter::new(std::io::stdout().lock()), json),
-            None => quiet || print(&text()),
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use deadheat::complaint;
 use deadheat::report::StatsReport;
 
 use crate::output::complain_of;
+use crate::outputs::JsonOutput;
 use crate::search::{Search, open_trace, watched};
 use crate::status::Status;
 
@@ -23,6 +24,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     search: Search,
+
+    #[command(flatten)]
+    json: JsonOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -38,7 +42,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         let texts: Vec<String> = reports.iter().map(StatsReport::text).collect();
         texts.join("\n")
     };
-    let delivered = arguments.search.deliver(quiet, "stats", &reports, text);
+    let delivered = arguments.json.deliver(quiet, "stats", &reports, text);
     Ok(Status::Clean.unless(delivered && reports.len() == arguments.traces.len()))
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::{MAX_REPORT_BYTES, VerifyError, complaint, named, read_text};
 
+use crate::outputs::JsonOutput;
 use crate::search::{REPAIR, Search, open_trace, watched};
 use crate::status::Status;
 
@@ -29,6 +30,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     search: Search,
+
+    #[command(flatten)]
+    json: JsonOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -43,6 +47,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         trace,
         repair,
         search,
+        json,
     } = arguments;
     let text = read_text(report, MAX_REPORT_BYTES)?;
     let source = open_trace(trace, quiet)?;
@@ -55,6 +60,6 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         _ => complaint(&source, &error),
     })?;
     let text = || verified.text(&report.display().to_string());
-    let delivered = search.deliver(quiet, "verify", [&verified], text);
+    let delivered = json.deliver(quiet, "verify", [&verified], text);
     Ok(Status::found(!verified.all_verified).unless(delivered))
 }

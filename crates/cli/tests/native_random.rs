@@ -54,18 +54,11 @@ fn reach(report: &Report, replicas: &[Replica]) -> BTreeSet<Byte> {
 /// The racing memory of a program.
 fn found(executable: &Path) -> Report {
     let json = executable.with_extension("json");
-    let options = [
-        "--quiet",
-        "--error-exitcode",
-        "0",
-        "--timeout",
-        "60",
-        "--json",
-    ];
+    let options = ["--quiet", "--error-exitcode", "0", "--timeout", "60"];
     let mut run = deadheat();
     run.arg("run")
         .args(options)
-        .arg(&json)
+        .arg(format!("--json={}", json.display()))
         .arg("--")
         .arg(executable);
     let output = run.output().unwrap();

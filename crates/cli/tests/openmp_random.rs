@@ -38,8 +38,8 @@ fn found(executable: &Path, threads: usize) -> BTreeSet<String> {
 fn run(executable: &Path, threads: usize) -> Value {
     let json = executable.with_extension("json");
     let run = deadheat()
-        .args(["run", "--quiet", "--error-exitcode", "0", "--json"])
-        .arg(&json)
+        .args(["run", "--quiet", "--error-exitcode", "0"])
+        .arg(format!("--json={}", json.display()))
         .arg("--")
         .arg(executable)
         .env("OMP_NUM_THREADS", threads.to_string())

@@ -154,8 +154,11 @@ const LINES: [(&str, &str); 2] = [
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
 ];
 
-/// The options of `deadheat run` that name files.
-const FILES: [&str; 5] = ["--json", "--sarif", "--html", "--baseline", "--suppress"];
+/// The options of `deadheat run` that name files, in the same word or in the next one.
+const INPUTS: [&str; 2] = ["--baseline", "--suppress"];
+
+/// Those that name files in the same word only; `-` is standard output.
+const OUTPUTS: [&str; 3] = ["--json", "--sarif", "--html"];
 
 /// The same options, whose files do not depend on the directory that cargo runs a program in.
 fn absolute(options: &[OsString]) -> Vec<OsString> {
@@ -163,10 +166,12 @@ fn absolute(options: &[OsString]) -> Vec<OsString> {
     let mut is_file = false;
     let options = options.iter().map(|option| {
         let text = option.to_string_lossy();
-        let was_file = std::mem::replace(&mut is_file, FILES.contains(&&*text));
+        let was_file = std::mem::replace(&mut is_file, INPUTS.contains(&&*text));
         match text.split_once('=') {
             _ if was_file => whole(&text).into(),
-            Some((name, file)) if FILES.contains(&name) => {
+            Some((name, file))
+                if INPUTS.contains(&name) || OUTPUTS.contains(&name) && file != "-" =>
+            {
                 format!("{name}={}", whole(file).display()).into()
             }
             _ => option.clone(),
@@ -341,26 +346,36 @@ mod tests {
         assert_eq!(flags[0], "-Copt-level=1");
         let linker = "-Clinker=/a/deadheat-cc".to_string();
         assert!(flags.contains(&linker), "{flags:?}");
-        let options = ["--json", "a \"b\".json"].map(OsString::from);
+        let options = ["--suppress", "a \"b\".txt"].map(OsString::from);
         assert_eq!(
             array(&runner(Path::new("/a/deadheat"), &options)),
-            r#"["/a/deadheat","run","--json","a \"b\".json","--"]"#
+            r#"["/a/deadheat","run","--suppress","a \"b\".txt","--"]"#
         );
     }
 
     #[test]
     fn files_do_not_depend_on_where_cargo_runs_a_program() {
-        let options = ["--json", "r.json", "--suppress=s", "--live", "--html=/p"];
+        let options = [
+            "--suppress",
+            "r.txt",
+            "--suppress=s",
+            "--sarif",
+            "--live",
+            "--html=/p",
+            "--json=-",
+        ];
         let here = std::env::current_dir().unwrap();
         let whole = |file: &str| here.join(file).display().to_string();
         assert_eq!(
             absolute(&options.map(OsString::from)),
             [
-                "--json",
-                &whole("r.json"),
+                "--suppress",
+                &whole("r.txt"),
                 &format!("--suppress={}", whole("s")),
+                "--sarif",
                 "--live",
-                "--html=/p"
+                "--html=/p",
+                "--json=-"
             ]
         );
     }

@@ -164,8 +164,18 @@ fn json_goes_to_a_file_if_one_is_named() {
     let file = path.join("report.json");
     let option = format!("--json={}", file.display());
     let output = deadheat(&["analyze", &option, FIGURE_1B]);
-    assert_eq!(stdout(&output), "");
+    // The text is printed all the same, as with every other file.
+    assert!(
+        stdout(&output).starts_with("race 1: "),
+        "{}",
+        stdout(&output)
+    );
     assert_eq!(output.status.code(), Some(1));
+    let output = deadheat(&["analyze", "--quiet", &option, FIGURE_1B]);
+    assert_eq!(
+        (stdout(&output), output.status.code()),
+        (String::new(), Some(1))
+    );
     let verified = deadheat(&["verify", file.to_str().unwrap(), FIGURE_1B]);
     assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
     let option = format!("--json={}", path.join("none/report.json").display());

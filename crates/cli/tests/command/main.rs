@@ -14,6 +14,7 @@ mod hostile_random;
 mod interrupt;
 mod native_record;
 mod native_use;
+mod options;
 mod page;
 mod reports;
 mod rust;

@@ -296,7 +296,7 @@ fn an_interrupted_server_ends_with_the_report() {
     let Some(here) = built(SERVER) else { return };
     let here = here.path();
     let mut run = command(&["run"]);
-    run.args(["--predict", "--json", "report.json", "--", "./program"]);
+    run.args(["--predict", "--json=report.json", "--", "./program"]);
     run.current_dir(here)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -329,7 +329,7 @@ fn an_interrupted_server_ends_with_the_report() {
 fn a_time_limit_ends_a_server_and_what_it_did_is_reported_and_recorded() {
     let Some(here) = built(SERVER) else { return };
     let here = here.path();
-    let limit = ["--timeout=1", "--json", "report.json", "--", "./program"];
+    let limit = ["--timeout=1", "--json=report.json", "--", "./program"];
     let output = deadheat_in(here, &[&["run"][..], &limit].concat());
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     let report = std::fs::read(here.join("report.json")).unwrap();

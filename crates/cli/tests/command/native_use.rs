@@ -86,7 +86,7 @@ fn a_race_is_shown_in_its_source_with_inlined_calls() {
         here,
         &["cc", "-O2", "racy.c", "-o", "racy", "-pthread"],
     ));
-    let output = deadheat_in(here, &["run", "--json", "report.json", "./racy"]);
+    let output = deadheat_in(here, &["run", "--json=report.json", "./racy"]);
     let text = stderr(&output);
     assert!(
         text.contains("`shared_counter`") && text.contains("racy.c:5"),
@@ -628,7 +628,7 @@ fn programs_that_one_cargo_runs_have_each_their_own_report() {
     std::thread::sleep(Duration::from_millis(20));
     for name in ["r.json", "r.2.json", "r.3.json"] {
         assert!(name == "r.json" || !here.join(name).exists());
-        let mut command = command(&["run", "--json", "r.json", "./server"]);
+        let mut command = command(&["run", "--json=r.json", "./server"]);
         command.env("DEADHEAT_CARGO_SINCE", since.as_nanos().to_string());
         let output = command.current_dir(here).output().unwrap();
         assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));

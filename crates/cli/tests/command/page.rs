@@ -11,7 +11,8 @@ use serde_json::json;
 /// The page that a command writes.
 fn page(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
     let path = folder.join(name);
-    let mut words = vec![arguments[0], "-q", "--html", path.to_str().unwrap()];
+    let into = format!("--html={}", path.display());
+    let mut words = vec![arguments[0], "-q", &into];
     words.extend(&arguments[1..]);
     let output = deadheat(&words);
     assert!(path.exists(), "{}", stderr(&output));

@@ -289,8 +289,8 @@ impl Program {
     ) -> Result<Value, String> {
         let json = PathBuf::from(format!("{}.json", executable.display()));
         let mut run = deadheat();
-        run.args(["run", "--json"])
-            .arg(&json)
+        run.arg("run")
+            .arg(format!("--json={}", json.display()))
             .args(options)
             .arg("--")
             .args(words("DEADHEAT_CORPUS_UNDER"))

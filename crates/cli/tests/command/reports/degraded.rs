@@ -54,8 +54,13 @@ fn build(folder: &Path) {
     assert!(output.status.success(), "{}", said(&output));
 }
 
-const ALL: [&str; 9] = [
-    "run", "--json", "a.json", "--sarif", "a.sarif", "--html", "a.html", "--", "./a",
+const ALL: [&str; 6] = [
+    "run",
+    "--json=a.json",
+    "--sarif=a.sarif",
+    "--html=a.html",
+    "--",
+    "./a",
 ];
 
 /// Runs `a` with all formats; they have the race, and one identity of it.
@@ -142,12 +147,15 @@ fn names_that_are_no_text_are_shown_as_far_as_they_are() {
         ("explain", trace),
     ] {
         let page = odd(".html");
+        let joined = |option: &str, file: &OsString| {
+            let mut word = OsString::from(option);
+            word.push(file);
+            word
+        };
         let words = [
             OsString::from(command),
-            "--html".into(),
-            page.clone(),
-            "--sarif".into(),
-            odd(".sarif"),
+            joined("--html=", &page),
+            joined("--sarif=", &odd(".sarif")),
             input,
         ];
         let output = there(folder.path(), &words);
@@ -209,8 +217,8 @@ fn findings_are_not_lost_with_the_output() {
         let mut command = Command::new(BINARY);
         command
             .current_dir(root())
-            .args(["check", "--sarif"])
-            .arg(&sarif);
+            .arg("check")
+            .arg(format!("--sarif={}", sarif.display()));
         command
             .args(json.then_some("--json"))
             .arg("examples/lost-update.tp");
@@ -363,13 +371,9 @@ fn traces_are_shown_in_their_source() {
             None => fs::remove_file(&path).unwrap(),
             Some(bytes) => fs::write(&path, bytes).unwrap(),
         }
-        let sarif = folder
-            .path()
-            .join("log.sarif")
-            .to_str()
-            .unwrap()
-            .to_string();
-        let output = deadheat(&["analyze", "--sarif", &sarif, &trace]);
+        let sarif = folder.path().join("log.sarif");
+        let into = format!("--sarif={}", sarif.display());
+        let output = deadheat(&["analyze", &into, &trace]);
         assert_eq!(output.status.code(), Some(1));
         let text = stdout(&output);
         assert!(

@@ -126,7 +126,14 @@ fn a_finding_has_one_identity_in_every_format() {
         for old in [&sarif, &page] {
             let _ = fs::remove_file(old);
         }
-        let output = with(&command, &["--json", "--sarif", &sarif, "--html", &page]);
+        let output = with(
+            &command,
+            &[
+                "--json",
+                &format!("--sarif={sarif}"),
+                &format!("--html={page}"),
+            ],
+        );
         if output.status.code() == Some(2) {
             // This engine cannot order what this input uses, and says so.
             assert!(stderr(&output).contains("order"), "{}", stderr(&output));
@@ -295,7 +302,8 @@ fn formats_look_as_they_did() {
         let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
         let title = format!("$ deadheat {}\n", words.join(" "));
         let (sarif, page) = (folder.path("log.sarif"), folder.path("page.html"));
-        let files = ["--sarif", &sarif, "--html", &page];
+        let files = [format!("--sarif={sarif}"), format!("--html={page}")];
+        let files = files.each_ref().map(String::as_str);
         texts += &format!("{title}{}\n", timeless(&stdout(&with(&words, &files))));
         jsons += &format!("{title}{}\n", timeless(&stdout(&with(&words, &["--json"]))));
         let log = read(Path::new(&sarif));
@@ -375,7 +383,7 @@ fn a_page_of_strange_names_is_made() {
     ] {
         let page = folder.path("page.html");
         let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
-        let output = with(&words, &["-q", "--html", &page]);
+        let output = with(&words, &["-q", &format!("--html={page}")]);
         assert_eq!(
             output.status.code(),
             Some(1),
@@ -408,8 +416,7 @@ fn a_long_list_is_cut() {
         "-q",
         "--engine",
         "hb",
-        "--sarif",
-        &sarif,
+        &format!("--sarif={sarif}"),
         &folder.write("more.std", &run),
     ]);
     let log = fs::read_to_string(sarif).unwrap();
@@ -447,7 +454,7 @@ fn code_scanning_services_take_it() {
     all.push(vec!["analyze".to_string(), long]);
     for command in all {
         let sarif = folder.path("log.sarif");
-        with(&command, &["-q", "--sarif", &sarif]);
+        with(&command, &["-q", &format!("--sarif={sarif}")]);
         let text = fs::read_to_string(&sarif).unwrap();
         let log: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(log["version"], "2.1.0");

@@ -47,16 +47,13 @@ fn built_with_openmp(text: &str) -> Option<(TempDir, String)> {
 fn run(folder: &TempDir, program: &str, options: &[&str]) -> (Output, Value, Value) {
     let path = |name: &str| folder.path().join(name);
     let (json, sarif, page) = (path("run.json"), path("run.sarif"), path("run.html"));
+    let written = [("json", &json), ("sarif", &sarif), ("html", &page)];
+    let written = written.map(|(format, path)| format!("--{format}={}", path.display()));
     let written = [
-        "run",
-        "--ids",
-        "--json",
-        json.to_str().unwrap(),
-        "--sarif",
-        sarif.to_str().unwrap(),
-        "--html",
-        page.to_str().unwrap(),
-    ];
+        &["run", "--ids"][..],
+        &written.each_ref().map(String::as_str),
+    ]
+    .concat();
     let output = deadheat(&[&written, options, &["--", program]].concat());
     let (json, sarif) = (read(&json), read(&sarif));
     conforms("docs/report.schema.json", &json, "run");

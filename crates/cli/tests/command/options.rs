@@ -1,0 +1,135 @@
+//! The options that every command has in common: one grammar, and errors that say what to write.
+
+use serde_json::Value;
+
+use crate::common::{deadheat, deadheat_in, directory, stderr, stdout};
+
+const RACY: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static int shared;
+static void *work(void *arg) { shared++; return arg; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, 0);
+  shared++;
+  pthread_join(thread, 0);
+  puts("the program's own output");
+  return 0;
+}
+"#;
+
+fn commands() -> [Vec<&'static str>; 3] {
+    [
+        vec!["check", "examples/lost-update.tp"],
+        vec!["analyze", "examples/traces/m2-fig1b.std"],
+        vec!["explain", "examples/traces/m2-fig1b.std"],
+    ]
+}
+
+fn with<'a>(command: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
+    [&command[..1], options, &command[1..]].concat()
+}
+
+#[test]
+fn every_form_goes_to_standard_output_unless_it_has_a_file() {
+    for command in commands() {
+        for (format, start) in [("json", "{"), ("sarif", "{"), ("html", "<!")] {
+            let bare = format!("--{format}");
+            let dash = format!("--{format}=-");
+            let printed = [&bare, &dash].map(|option| deadheat(&with(&command, &[option])));
+            for output in &printed {
+                assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
+                let text = stdout(output);
+                assert!(text.starts_with(start), "{command:?} {format}: {text}");
+                assert!(!text.contains("\nrace"), "{text}");
+            }
+        }
+    }
+    for options in [&["--json"][..], &["--json=-"]] {
+        let output = deadheat(&with(&["stats", "examples/traces/m2-fig1b.std"], options));
+        assert!(stdout(&output).starts_with('{'), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn two_forms_on_standard_output_are_refused() {
+    for command in commands() {
+        let output = deadheat(&with(&command, &["--json", "--sarif=-"]));
+        assert_eq!(output.status.code(), Some(2));
+        let text = stderr(&output);
+        assert!(
+            text.contains("--json and --sarif cannot both go to standard output"),
+            "{text}"
+        );
+        assert!(text.contains("--sarif=FILE"), "{text}");
+    }
+    let output = deadheat(&["run", "--html", "--json", "--", "/bin/true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--json and --html"), "{output:?}");
+}
+
+#[test]
+fn a_file_after_a_space_is_named_with_the_equals_sign() {
+    for command in commands() {
+        for (option, file) in [
+            ("--json", "report.json"),
+            ("--sarif", "log.sarif"),
+            ("--html", "page.html"),
+        ] {
+            let output = deadheat(&with(&command, &[option, file]));
+            assert_eq!(output.status.code(), Some(2));
+            let expected = format!("write `{option}={file}`");
+            assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+            assert_eq!(stdout(&output), "");
+        }
+    }
+    for (words, expected) in [
+        (
+            &["run", "--json", "report.json", "/bin/true"][..],
+            "write `--json=report.json`",
+        ),
+        (
+            &["run", "--html", "report", "--", "/bin/true"],
+            "write `--html=report`",
+        ),
+        (
+            &["cargo", "--sarif", "log.sarif", "test"],
+            "write `--sarif=log.sarif`",
+        ),
+    ] {
+        let output = deadheat(words);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}
+
+/// The report of a program on standard output is the line after its own.
+#[test]
+fn a_program_s_report_follows_its_own_output() {
+    let Some(here) = directory(&[("racy.c", RACY)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(here, &["cc", "-g", "racy.c", "-o", "racy"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    for options in [
+        &["--json"][..],
+        &["--json=-"],
+        &["--sarif"],
+        &["--json", "--predict"],
+    ] {
+        let words = [&["run"], options, &["--", "./racy"]].concat();
+        let output = deadheat_in(here, &words);
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+        let text = stdout(&output);
+        let (own, report) = text.split_once('\n').unwrap();
+        assert_eq!(own, "the program's own output");
+        let report: Value = serde_json::from_str(report).unwrap();
+        let races = report["races"].as_array();
+        let races = races.or_else(|| report["runs"][0]["results"].as_array());
+        assert_eq!(races.unwrap().len(), 1, "{report}");
+        // The text stays where it is.
+        assert!(stderr(&output).contains("`shared`"), "{}", stderr(&output));
+    }
+}
