@@ -6,6 +6,7 @@ use clap::{Args, Parser};
 use deadheat::native::{cargo, cargo_words};
 
 use crate::status::Status;
+use crate::usage;
 
 /// Compile and link C or C++ with checking built in: a drop-in for cc and c++
 ///
@@ -44,7 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   cargo deadheat run -- --size 10
   cargo deadheat test --lib
-  cargo deadheat --html races.html run --release
+  cargo deadheat --html=races.html run --release
   rustup toolchain install nightly --component rust-src";
 
 /// Calls cargo; gives its status. Options that every command has are for `deadheat run`.
@@ -59,19 +60,29 @@ pub fn run_cargo(arguments: &Cargo, mut words: Vec<OsString>) -> Result<Status, 
     Ok(Status::Program(status.code().map_or(1, |code| code as u8)))
 }
 
+const CARGO_S_COME_LATER: &str =
+    "put cargo's options after the subcommand, as in `cargo deadheat test --lib`";
+
 /// Whether `deadheat run` takes these options.
 fn check_options(options: &[OsString]) -> Result<(), String> {
     let words = ["deadheat", "run"].map(OsString::from).into_iter();
     let words = words.chain(options.iter().cloned());
-    let words = words.chain(["--", "program"].map(OsString::from));
-    let parsed = crate::Arguments::try_parse_from(words);
-    let parsed = parsed.map_err(|error| error.to_string().replacen("error: ", "", 1))?;
-    // What is no option is taken for the program.
-    match parsed.command {
-        crate::Command::Run(run) if run.program() != "program" => Err(format!(
-            "`{}` is no option of `deadheat run`; cargo's own come after its word, as in `cargo deadheat test --lib`",
-            run.program().to_string_lossy()
+    let words: Vec<OsString> = words.chain(["--", "program"].map(OsString::from)).collect();
+    let parsed = crate::Arguments::try_parse_from(&words);
+    let parsed = parsed.map_err(|error| match usage::sentence(&error, &words) {
+        Some(sentence) => format!("{sentence}; {CARGO_S_COME_LATER}"),
+        None => error.to_string().replacen("error: ", "", 1),
+    })?;
+    let crate::Command::Run(run) = parsed.command else {
+        return Ok(());
+    };
+    run.check()?;
+    // What is not an option is parsed as the program.
+    match run.program() {
+        program if program == "program" => Ok(()),
+        program => Err(format!(
+            "`deadheat run` has no option `{}`; {CARGO_S_COME_LATER}",
+            program.to_string_lossy()
         )),
-        _ => Ok(()),
     }
 }

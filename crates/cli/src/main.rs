@@ -14,6 +14,7 @@ mod run;
 mod search;
 mod stats;
 mod status;
+mod usage;
 mod verify;
 
 use std::ffi::OsString;
@@ -90,7 +91,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     deadheat::no_crash_without_memory();
-    let arguments = Arguments::parse();
+    let arguments = usage::parse(&words);
     arguments.color.apply();
     if arguments.ids {
         deadheat::report::show_identities();

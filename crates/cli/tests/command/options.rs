@@ -133,3 +133,47 @@ fn a_program_s_report_follows_its_own_output() {
         assert!(stderr(&output).contains("`shared`"), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_mistyped_option_is_an_error_with_its_nearest_neighbour() {
+    for words in [
+        &["run", "--predct", "--", "/bin/true"][..],
+        &["run", "--predct", "/bin/true"],
+        &["cargo", "--predct", "test"],
+    ] {
+        let output = deadheat(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let expected = "error: unexpected option `--predct`: did you mean `--predict`?";
+        assert!(stderr(&output).starts_with(expected), "{output:?}");
+    }
+    for (words, expected) in [
+        (
+            &["record", "--outptu", "x", "/bin/true"][..],
+            "did you mean `--output`?",
+        ),
+        (
+            &["check", "--explor", "examples/lost-update.tp"],
+            "did you mean `--explore`?",
+        ),
+        (
+            &["run", "--zzz", "/bin/true"],
+            "`deadheat run --help` lists its options",
+        ),
+        (&["verify", "a", "b", "c"], "unexpected argument `c`"),
+    ] {
+        let output = deadheat(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(stderr(&output).contains(expected), "{output:?}");
+    }
+}
+
+/// What follows the program is the program's.
+#[test]
+fn options_of_the_program_are_its_own() {
+    for words in [
+        &["run", "/bin/echo", "--json", "x.json", "--predct"][..],
+        &["run", "--", "/bin/echo", "--json", "x.json", "--predct"],
+    ] {
+        assert_eq!(stdout(&deadheat(words)), "--json x.json --predct\n");
+    }
+}

@@ -34,7 +34,7 @@ fn what_is_missing_is_said() {
         error.contains("rustup toolchain install nightly"),
         "{error}"
     );
-    let output = deadheat_cargo(&["--html", "x.html"]).output().unwrap();
+    let output = deadheat_cargo(&["--html=x.html"]).output().unwrap();
     assert!(
         stderr(&output).contains("cargo deadheat test"),
         "{output:?}"
@@ -44,8 +44,14 @@ fn what_is_missing_is_said() {
 #[test]
 fn what_is_no_option_is_said_before_anything_is_built() {
     for (words, said) in [
-        (&["--jsn", "x", "test"][..], "`--jsn` is no option"),
-        (&["record", "run"], "`record` is no option"),
+        (
+            &["--jsn", "x", "test"][..],
+            "unexpected option `--jsn`: did you mean `--json`?",
+        ),
+        (
+            &["record", "run"],
+            "`deadheat run` has no option `record`; put cargo's options after the subcommand",
+        ),
         (&["--max-shown", "few", "run"], "invalid value 'few'"),
     ] {
         let output = deadheat_cargo(words).output().unwrap();
@@ -90,8 +96,7 @@ fn options_of_every_command_reach_the_run_and_a_target_is_named_once() {
         "--color",
         "never",
         "--ids",
-        "--json",
-        "/a b.json",
+        "--json=/a b.json",
         "run",
         "--target=a-b",
         "--release",
@@ -109,7 +114,7 @@ fn options_of_every_command_reach_the_run_and_a_target_is_named_once() {
     };
     assert!(runner.starts_with("target.a-b.runner="), "{runner}");
     let runner = words(runner);
-    for option in ["--quiet", "--color=never", "--ids", "/a b.json"] {
+    for option in ["--quiet", "--color=never", "--ids", "--json=/a b.json"] {
         assert!(runner.iter().any(|word| word == option), "{runner:?}");
     }
     assert_eq!(
@@ -163,7 +168,7 @@ fn short_threads_race_whatever_the_settings_of_cargo() {
         std::fs::write(path, text).unwrap();
     }
     for _ in 0..10 {
-        let mut command = deadheat_cargo(&["--json", "r.json", "run", "--release"]);
+        let mut command = deadheat_cargo(&["--json=r.json", "run", "--release"]);
         let output = command.current_dir(project).output().unwrap();
         assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
         assert!(stderr(&output).contains("src/main.rs:2"), "{output:?}");
@@ -179,9 +184,8 @@ fn rust_programs_and_tests_are_checked() {
     }
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("races.json");
-    let output = deadheat_cargo(&["--json", json.to_str().unwrap(), "run"])
-        .output()
-        .unwrap();
+    let into = format!("--json={}", json.display());
+    let output = deadheat_cargo(&[&into, "run"]).output().unwrap();
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let race = &report["races"][0];
