@@ -71,8 +71,8 @@ pub struct Arguments {
     save_schedule: Option<PathBuf>,
 
     /// Draw the computation graph under the same schedule, its races marked, to FILE: .svg or .dot
-    #[arg(long, value_name = "FILE", value_parser = PictureFormat::file)]
-    graph: Option<PathBuf>,
+    #[arg(long, alias = "graph", value_name = "FILE", value_parser = PictureFormat::file)]
+    picture: Option<PathBuf>,
 
     /// What makes the exit status 1
     #[arg(
@@ -104,7 +104,7 @@ fn help() -> String {
          deadheat check --schedule random:7 --save-schedule run.txt program.tp\n  \
          deadheat check --schedule trace:run.txt program.tp\n  \
          deadheat check --record run.dht program.tp; deadheat analyze run.dht\n  \
-         deadheat check --graph run.svg examples/zipper-fig3.tp\n  \
+         deadheat check --picture run.svg examples/zipper-fig3.tp\n  \
          deadheat check --explain --schedule random:1 examples/netzer-queue.tp",
         engine_help()
     )
@@ -121,14 +121,14 @@ fn contradiction(arguments: &Arguments) -> Option<String> {
     }
     let of_one = [
         ("--save-schedule", arguments.save_schedule.is_some()),
-        ("--graph", arguments.graph.is_some()),
+        ("--picture", arguments.picture.is_some()),
         ("--record", arguments.record.is_some()),
     ];
     let given = of_one.into_iter().find(|(_, given)| *given);
     let several = arguments.files.len() > 1;
     given
         .filter(|_| several)
-        .map(|(option, _)| format!("{option} goes with one program"))
+        .map(|(option, _)| format!("{option} takes one program"))
 }
 
 /// Checks each program; gives the worst status.
@@ -207,7 +207,7 @@ fn side_outputs(arguments: &Arguments, checked: &Check) -> bool {
         let saved = trace::save(path, checked.execution());
         saved.map_err(complain_of).is_ok()
     });
-    let graph = arguments.graph.as_ref().is_none_or(|path| {
+    let picture = arguments.picture.as_ref().is_none_or(|path| {
         let cannot = |error| {
             complain_of(format_args!(
                 "`{}` cannot be drawn: {error}",
@@ -217,5 +217,5 @@ fn side_outputs(arguments: &Arguments, checked: &Check) -> bool {
         let drawn = checked.draw(path).map_err(cannot);
         drawn.is_ok_and(|picture| write(path, picture))
     });
-    schedule && record && graph
+    schedule && record && picture
 }

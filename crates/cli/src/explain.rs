@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::{ExplainOptions, complaint, named};
+use deadheat::{ExplainOptions, PictureFormat, complaint, named};
 
 use crate::output::{complain_of, written};
 use crate::outputs::Outputs;
@@ -26,8 +26,8 @@ pub struct Arguments {
     #[arg(long)]
     no_predict: bool,
 
-    /// Draw what came before a race to FILE, a picture in SVG
-    #[arg(long, value_name = "FILE")]
+    /// Draw what came before a race to FILE: .svg or .dot
+    #[arg(long, value_name = "FILE", value_parser = PictureFormat::file)]
     picture: Option<PathBuf>,
 
     /// The number of the race that --picture draws
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let verdict = std::slice::from_ref(&explained);
     let delivered = outputs.deliver(quiet, "explain", verdict, arguments.max_shown);
     let drawn = arguments.picture.as_ref().is_none_or(|file| {
-        let picture = explained.picture(arguments.race);
+        let picture = explained.picture(arguments.race, file);
         let picture = picture.map_err(|error| complain_of(named(path, error)));
         picture.is_ok_and(|picture| written(file, |file| file.write_all(picture.as_bytes())))
     });

@@ -1,6 +1,6 @@
 //! `deadheat explain`: which races are real, which are echoes of others, which to fix first?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deadheat_explain::general::{GeneralRaces, general_races};
@@ -14,6 +14,7 @@ use deadheat_witness::{NotATrace, Witnesses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::drawing::PictureFormat;
 use crate::files::{TraceFailure, newer_sources};
 use crate::illustration::{Scene, illustrate};
 use crate::reading::{Reading, read};
@@ -135,8 +136,9 @@ impl RaceExplanation {
         self.trace.display().to_string()
     }
 
-    /// The picture in SVG of what came before a race of the report, by its id; or why there is none.
-    pub fn picture(&self, id: usize) -> Result<String, String> {
+    /// The picture of what came before a race of the report, by its id, as a file of this name has it; or why there is none.
+    pub fn picture(&self, id: usize, file: &Path) -> Result<String, String> {
+        let format = PictureFormat::of_name(file)?;
         let race = id.checked_sub(1).and_then(|place| self.races.get(place));
         let Some(race) = race else {
             let count = self.report.races.len();
@@ -144,7 +146,11 @@ impl RaceExplanation {
         };
         let title = format!("{}: race {id}", self.title());
         let picture = RacePicture::new(&title, &self.execution, race);
-        Ok(picture.map_err(|error| error.to_string())?.svg())
+        let picture = picture.map_err(|error| error.to_string())?;
+        Ok(match format {
+            PictureFormat::Svg => picture.svg(),
+            PictureFormat::Dot => picture.dot(),
+        })
     }
 }
 

@@ -441,7 +441,7 @@ proc main() {
 fn a_side_output_that_fails_does_not_take_the_verdict_with_it() {
     let race = "shared x; proc main() { async { x = 1; } x = 2; }";
     for option in [
-        "--graph=/no/such/folder/run.svg",
+        "--picture=/no/such/folder/run.svg",
         "--save-schedule=/no/such/folder/run.txt",
         "--record=/no/such/folder/run.dht",
         "--json=/no/such/folder/run.json",
@@ -527,7 +527,13 @@ fn the_schedule_of_the_first_finding_is_saved_and_drawn_where_the_run_is_harmles
     std::fs::write(at("p.tp"), source).unwrap();
     assert_eq!(deadheat(&["check", &at("p.tp")]).status.code(), Some(0));
     let (schedule, graph) = (at("s.txt"), at("g.dot"));
-    let side = ["--save-schedule", &schedule, "--graph", &graph, &at("p.tp")];
+    let side = [
+        "--save-schedule",
+        &schedule,
+        "--picture",
+        &graph,
+        &at("p.tp"),
+    ];
     for search in ["--explore", "--all-orders"] {
         let output = deadheat(&[&["check", search][..], &side].concat());
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

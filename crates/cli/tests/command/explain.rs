@@ -99,14 +99,12 @@ fn predicted_races_come_with_their_witness() {
 #[test]
 fn a_picture_shows_both_accesses_and_what_came_before() {
     let trace = echo();
-    let file = tempfile::Builder::new().suffix(".svg").tempfile().unwrap();
-    let (trace, path) = (
-        trace.path().to_str().unwrap(),
-        file.path().to_str().unwrap(),
-    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("race.svg");
+    let (trace, path) = (trace.path().to_str().unwrap(), file.to_str().unwrap());
     let output = deadheat(&["explain", "--picture", path, "--race", "2", trace]);
     assert_eq!(output.status.code(), Some(1));
-    let svg = std::fs::read_to_string(file.path()).unwrap();
+    let svg = std::fs::read_to_string(&file).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
     let count = |name: &str, class: &str| {
         let nodes = document
@@ -124,6 +122,24 @@ fn a_picture_shows_both_accesses_and_what_came_before() {
     assert_eq!(output.status.code(), Some(2));
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(complaint.contains("there is no race 3"), "{complaint}");
+    // The same for Graphviz.
+    let dot = folder.path().join("race.dot");
+    let words = [
+        "explain",
+        "--picture",
+        dot.to_str().unwrap(),
+        "--race",
+        "2",
+        trace,
+    ];
+    assert_eq!(deadheat(&words).status.code(), Some(1));
+    let dot = std::fs::read_to_string(dot).unwrap();
+    assert!(dot.starts_with("digraph ") && dot.ends_with("}\n"), "{dot}");
+    assert_eq!(dot.matches("penwidth=2.5").count(), 2, "{dot}");
+    assert_eq!(dot.matches("dir=none").count(), 1, "{dot}");
+    let output = deadheat(&["explain", "--picture", "race.png", trace]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(".svg or .dot"));
 }
 
 #[test]

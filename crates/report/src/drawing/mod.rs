@@ -20,6 +20,7 @@ use deadheat_model::{Execution, Names, Op, Race, Strand};
 use deadheat_offline::{ComputationGraph, Node};
 
 use crate::style::counted;
+pub(crate) use dot::quoted;
 use races::RaceLine;
 use steps::Steps;
 pub(crate) use svg::escaped;

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use deadheat_explain::{EdgeKind, Neighbourhood, neighbourhood};
-use deadheat_model::{EventNumber, Execution, Race, Strand};
+use deadheat_model::{Event, EventNumber, Execution, Race, Strand};
 use deadheat_offline::threads::ImpossibleEvent;
 
-use crate::drawing::escaped;
+use crate::drawing::{escaped, quoted};
 use crate::style::cut;
 
 const ROW: usize = 30;
@@ -112,6 +112,70 @@ impl<'t> RacePicture<'t> {
         svg + "</svg>\n"
     }
 
+    /// The picture as DOT, for Graphviz: the same boxes and lines.
+    pub fn dot(&self) -> String {
+        let mut dot = format!(
+            "digraph {title} {{\n\
+             label={title}; labelloc=t; bgcolor=white; fontname=monospace; fontsize=12;\n\
+             node [shape=box fillcolor=white style=filled color=\"#6b7280\" fontname=monospace fontsize=11];\n",
+            title = quoted(&self.title),
+        );
+        // Writing to a string cannot fail.
+        for &strand in &self.strands {
+            let name = quoted(&self.execution.names.strand(strand));
+            let column = strand.0;
+            let _ = writeln!(
+                dot,
+                "s{column} [label={name} shape=plaintext group=s{column}];"
+            );
+            let mut above = format!("s{column}");
+            for &number in &self.around.events {
+                let event = self.execution.event(number);
+                let Some(event) = event.filter(|event| event.strand() == strand) else {
+                    continue;
+                };
+                let racing = number == self.race.first.event || number == self.race.second.event;
+                let outline = if racing {
+                    " color=\"#c81e1e\" penwidth=2.5"
+                } else {
+                    ""
+                };
+                let label = quoted(&self.label(event));
+                let tooltip = quoted(&format!(
+                    "event {number}: {}",
+                    self.execution.names.line(event)
+                ));
+                let _ = writeln!(
+                    dot,
+                    "e{number} [label={label} tooltip={tooltip} group=s{column}{outline}];\n\
+                     {above} -> e{number} [color=\"#d1d5db\" weight=8 arrowhead=none];"
+                );
+                above = format!("e{number}");
+            }
+        }
+        for &(from, to, kind) in &self.around.edges {
+            let attributes = match kind {
+                EdgeKind::Synchronisation => "color=\"#4f86c6\"",
+                EdgeKind::Data => "color=\"#b45309\" style=dashed",
+            };
+            let _ = writeln!(dot, "e{from} -> e{to} [{attributes}];");
+        }
+        let (first, second) = (self.race.first.event, self.race.second.event);
+        let race = "color=\"#c81e1e\" style=\"dashed,bold\" dir=none constraint=false";
+        let _ = writeln!(dot, "e{first} -> e{second} [{race}];");
+        dot + "}\n"
+    }
+
+    /// What an event's box says.
+    fn label(&self, event: &Event) -> String {
+        let names = &self.execution.names;
+        format!(
+            "{} at {}",
+            names.action(event.op()),
+            names.site(event.site())
+        )
+    }
+
     /// Where an event's box is: its left upper corner.
     fn place(&self, event: EventNumber) -> Option<(usize, usize)> {
         let row = self.around.events.binary_search(&event).ok()?;
@@ -126,11 +190,7 @@ impl<'t> RacePicture<'t> {
         };
         let racing = number == self.race.first.event || number == self.race.second.event;
         let names = &self.execution.names;
-        let what = format!(
-            "{} at {}",
-            names.action(event.op()),
-            names.site(event.site())
-        );
+        let what = self.label(event);
         let _ = writeln!(
             svg,
             "<g><title>event {number}: {}</title><rect{} x=\"{x}\" y=\"{y}\" width=\"{}\" \

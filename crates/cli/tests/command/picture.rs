@@ -1,4 +1,4 @@
-//! `deadheat check --graph`: the picture of a run.
+//! `deadheat check --picture`: the picture of a run.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use roxmltree::{Document, Node};
 
 fn draw(file: &Path, program: &str, more: &[&str]) -> Output {
     let file = file.to_str().unwrap();
-    deadheat(&[&["check", "--json", "--graph", file, program], more].concat())
+    deadheat(&[&["check", "--json", "--picture", file, program], more].concat())
 }
 
 /// How many elements have this among their classes.
@@ -119,12 +119,27 @@ fn a_name_cannot_break_the_picture() {
     assert!(text.contains("a<b>&amp;\\\"\\\\N.tp\" {"), "{text}");
 }
 
+/// Scripts that were written for another name of the option go on to work.
+#[test]
+fn the_options_former_name_is_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.dot");
+    let output = deadheat(&[
+        "check",
+        "--graph",
+        file.to_str().unwrap(),
+        "examples/drdp-fig6.tp",
+    ]);
+    assert!(file.exists(), "{}", stderr(&output));
+    assert!(!stdout(&deadheat(&["check", "--help"])).contains("--graph"));
+}
+
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |name: &str, source: &str| {
         let file = folder.path().join(name);
-        let output = deadheat_on(&["check", "-", "--graph", file.to_str().unwrap()], source);
+        let output = deadheat_on(&["check", "-", "--picture", file.to_str().unwrap()], source);
         assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
         assert!(!file.exists());
         stderr(&output)
@@ -150,10 +165,10 @@ fn what_cannot_be_drawn_is_refused() {
     );
     assert!(text.trim_end().ends_with("on a smaller input"), "{text}");
     let both = ["examples/drdp-fig1.tp", "examples/drdp-fig6.tp"];
-    let output = deadheat(&[&["check", "--graph", "no-such-folder/a.svg"], &both[..]].concat());
+    let output = deadheat(&[&["check", "--picture", "no-such-folder/a.svg"], &both[..]].concat());
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--graph goes with one program"));
-    let output = deadheat(&["check", "--graph", "no-such-folder/a.svg", both[0]]);
+    assert!(stderr(&output).contains("--picture takes one program"));
+    let output = deadheat(&["check", "--picture", "no-such-folder/a.svg", both[0]]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot write `no-such-folder/a.svg`"));
 }
@@ -165,7 +180,7 @@ fn the_order_of_locks_is_drawn_apart_from_starts_and_waits() {
         let (program, picture) = (folder.path().join("p.tp"), folder.path().join("p.dot"));
         fs::write(&program, source).unwrap();
         let at = |path: &Path| path.display().to_string();
-        let output = deadheat(&["check", "--graph", &at(&picture), &at(&program)]);
+        let output = deadheat(&["check", "--picture", &at(&picture), &at(&program)]);
         assert_eq!(output.status.code(), Some(0));
         fs::read_to_string(picture).unwrap()
     };
