@@ -59,6 +59,7 @@ pub struct Arguments {
         long,
         value_name = "WHAT,…",
         value_delimiter = ',',
+        value_parser = FailOn::among(&FINDS),
         default_value = "race"
     )]
     fail_on: Vec<FailOn>,
@@ -72,6 +73,9 @@ pub struct Arguments {
     #[command(flatten)]
     outputs: Outputs,
 }
+
+/// What it can find.
+const FINDS: [FailOn; 2] = [FailOn::Race, FailOn::Incomplete];
 
 fn help() -> String {
     format!(
@@ -120,7 +124,7 @@ fn verdict(arguments: &Arguments, analysis: &Analysis) -> Status {
     let found = arguments.fail_on.iter().any(|what| match what {
         FailOn::Race => analysis.has_race(),
         FailOn::Incomplete => analysis.is_incomplete(),
-        FailOn::Deadlock | FailOn::Error => false,
+        _ => false,
     });
     Status::found(found).unless(!analysis.reports.is_empty() && analysis.failures.is_empty())
 }

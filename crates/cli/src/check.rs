@@ -79,6 +79,7 @@ pub struct Arguments {
         long,
         value_name = "WHAT,…",
         value_delimiter = ',',
+        value_parser = FailOn::among(&FINDS),
         default_value = "race,deadlock,error"
     )]
     fail_on: Vec<FailOn>,
@@ -93,6 +94,14 @@ pub struct Arguments {
     #[command(flatten)]
     outputs: Outputs,
 }
+
+/// What it can find.
+const FINDS: [FailOn; 4] = [
+    FailOn::Race,
+    FailOn::Deadlock,
+    FailOn::Error,
+    FailOn::Incomplete,
+];
 
 fn help() -> String {
     format!(
@@ -194,6 +203,7 @@ fn verdict(arguments: &Arguments, checked: &Check) -> Status {
         FailOn::Deadlock => report.has_deadlock(),
         FailOn::Error => report.has_error(),
         FailOn::Incomplete => report.is_incomplete(),
+        _ => false,
     });
     Status::found(found).unless(checked.unexplained.is_none())
 }

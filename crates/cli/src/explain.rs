@@ -8,7 +8,7 @@ use deadheat::{ExplainOptions, PictureFormat, complaint, named};
 use crate::output::{complain_of, written};
 use crate::outputs::Outputs;
 use crate::search::{REPAIR, Search, open_trace, warn_of_loss, watched};
-use crate::status::Status;
+use crate::status::{FailOn, Status};
 
 /// Explain the races of a recorded run: which to fix first
 ///
@@ -38,6 +38,16 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = ExplainOptions::MAX_SHOWN)]
     max_shown: usize,
 
+    /// What makes the exit status 1
+    #[arg(
+        long,
+        value_name = "WHAT,…",
+        value_delimiter = ',',
+        value_parser = FailOn::among(&FINDS),
+        default_value = "race"
+    )]
+    fail_on: Vec<FailOn>,
+
     #[arg(long, help = REPAIR)]
     repair: bool,
 
@@ -47,6 +57,9 @@ pub struct Arguments {
     #[command(flatten)]
     outputs: Outputs,
 }
+
+/// What it can find.
+const FINDS: [FailOn; 2] = [FailOn::Race, FailOn::Incomplete];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,5 +89,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         let picture = picture.map_err(|error| complain_of(named(path, error)));
         picture.is_ok_and(|picture| written(file, |file| file.write_all(picture.as_bytes())))
     });
-    Ok(Status::found(explained.report.has_race()).unless(delivered && drawn))
+    let found = arguments.fail_on.iter().any(|what| match what {
+        FailOn::Race => explained.report.has_race(),
+        FailOn::Incomplete => !explained.report.bounds.is_empty(),
+        _ => false,
+    });
+    Ok(Status::found(found).unless(delivered && drawn))
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// The exit status, the worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +50,21 @@ pub enum FailOn {
     Deadlock,
     /// A failed assertion or another error of the program
     Error,
+    /// A witness that is not valid
+    Refused,
+    /// A race without a witness
+    Unproven,
     /// A search that did not see everything
     Incomplete,
+}
+
+impl FailOn {
+    /// The parser for a command that can find `kinds`; no other kind is offered or accepted.
+    pub fn among(kinds: &'static [FailOn]) -> impl TypedValueParser<Value = FailOn> {
+        let values = kinds.iter().filter_map(FailOn::to_possible_value);
+        PossibleValuesParser::new(values).map(|word| {
+            let kind = <FailOn as ValueEnum>::from_str(&word, false);
+            kind.unwrap_or_else(|error| unreachable!("a possible value: {error}"))
+        })
+    }
 }

@@ -7,7 +7,7 @@ use deadheat::{MAX_REPORT_BYTES, VerifyError, complaint, named, read_text};
 
 use crate::outputs::JsonOutput;
 use crate::search::{REPAIR, Search, open_trace, watched};
-use crate::status::Status;
+use crate::status::{FailOn, Status};
 
 /// Re-check every witness of a report, independently
 ///
@@ -25,6 +25,16 @@ pub struct Arguments {
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
 
+    /// What makes the exit status 1
+    #[arg(
+        long,
+        value_name = "WHAT,…",
+        value_delimiter = ',',
+        value_parser = FailOn::among(&FINDS),
+        default_value = "refused,unproven,incomplete"
+    )]
+    fail_on: Vec<FailOn>,
+
     #[arg(long, help = REPAIR)]
     repair: bool,
 
@@ -34,6 +44,9 @@ pub struct Arguments {
     #[command(flatten)]
     json: JsonOutput,
 }
+
+/// What it can find.
+const FINDS: [FailOn; 3] = [FailOn::Refused, FailOn::Unproven, FailOn::Incomplete];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +58,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let Arguments {
         report,
         trace,
+        fail_on,
         repair,
         search,
         json,
@@ -61,5 +75,11 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     })?;
     let text = || verified.text(&report.display().to_string());
     let delivered = json.deliver(quiet, "verify", [&verified], text);
-    Ok(Status::found(!verified.all_verified).unless(delivered))
+    let found = fail_on.iter().any(|what| match what {
+        FailOn::Refused => verified.refused > 0,
+        FailOn::Unproven => verified.without_witness > 0,
+        FailOn::Incomplete => verified.not_checked > 0,
+        _ => false,
+    });
+    Ok(Status::found(found).unless(delivered))
 }

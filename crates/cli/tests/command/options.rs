@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{deadheat, deadheat_in, directory, stderr, stdout};
+use crate::common::{deadheat, deadheat_in, deadheat_on, directory, stderr, stdout};
 
 const RACY: &str = r#"
 #include <pthread.h>
@@ -176,4 +176,48 @@ fn options_of_the_program_are_its_own() {
     ] {
         assert_eq!(stdout(&deadheat(words)), "--json x.json --predct\n");
     }
+}
+
+#[test]
+fn fail_on_offers_what_the_command_can_find() {
+    let trace = "examples/traces/m2-fig1b.std";
+    for (command, inputs, finds) in [
+        (
+            "check",
+            &["examples/lost-update.tp"][..],
+            "race, deadlock, error, incomplete",
+        ),
+        ("analyze", &[trace], "race, incomplete"),
+        ("explain", &[trace], "race, incomplete"),
+        ("verify", &["-", trace], "refused, unproven, incomplete"),
+    ] {
+        let words = [&[command, "--fail-on", "bug"], inputs].concat();
+        let output = deadheat(&words);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let expected = format!("[possible values: {finds}]");
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+        let help = stdout(&deadheat(&[command, "-h"]));
+        let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(help.contains(&expected), "{command}: {help}");
+    }
+    for (command, inputs) in [("analyze", [trace]), ("explain", [trace])] {
+        let status = |what| {
+            let words = [&[command, "--fail-on", what], &inputs[..]].concat();
+            deadheat(&words).status.code()
+        };
+        assert_eq!(
+            (status("race"), status("incomplete")),
+            (Some(1), Some(0)),
+            "{command}"
+        );
+    }
+    // Eraser proves nothing.
+    let report = stdout(&deadheat(&[
+        "analyze", "--engine", "eraser", "--json", trace,
+    ]));
+    let status = |what| {
+        let words = ["verify", "--fail-on", what, "-", trace];
+        deadheat_on(&words, report.clone()).status.code()
+    };
+    assert_eq!((status("unproven"), status("refused")), (Some(1), Some(0)));
 }
