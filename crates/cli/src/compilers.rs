@@ -1,26 +1,92 @@
 //! `deadheat cc`, `deadheat c++` and `deadheat cargo`: compilers, with checking built in.
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use clap::{Args, Parser};
+use clap::{Arg, Args, CommandFactory, Parser};
 use deadheat::native::{cargo, cargo_words};
 
+use crate::output::print;
 use crate::status::Status;
 use crate::usage;
 
 /// Compile and link C or C++ with checking built in: a drop-in for cc and c++
 ///
-/// Takes what clang and gcc take and passes it on, as in `CC="deadheat cc" CXX="deadheat c++" make`. The compiler is
-/// clang (19, or any from 14) or gcc; `--with=COMPILER` as the first argument, or DEADHEAT_CC and DEADHEAT_CXX, choose.
+/// Takes the arguments of clang and gcc and passes them on; warnings and exit status are the compiler's. Adds what checking needs:
+/// instrumentation when it compiles, the runtime when it links an executable, and -g if no option is about debug information.
 #[derive(Args)]
+#[command(
+    override_usage = "deadheat cc [--with=COMPILER] [COMPILER'S ARGUMENTS]…\n       deadheat c++ [--with=COMPILER] [COMPILER'S ARGUMENTS]…"
+)]
+#[command(disable_help_flag = true, after_help = COMPILER_HELP)]
 pub struct Compiler {
-    /// The compiler's arguments
+    /// The compiler to use, by its name or path, as the first argument; clang (19, or any from 14) unless given, or gcc
+    #[arg(long, value_name = "COMPILER", require_equals = true)]
+    #[allow(dead_code, reason = "for --help only, as the others")]
+    with: Option<OsString>,
+
+    /// The compiler's own arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     #[allow(
         dead_code,
         reason = "for --help only: they are the compiler's before they are parsed"
     )]
     arguments: Vec<OsString>,
+}
+
+const COMPILER_HELP: &str = "\
+Environment:
+  DEADHEAT_CC, DEADHEAT_CXX   the compilers for C and C++; --with comes first
+  DEADHEAT_CACHE              where the runtime is unpacked; ~/.cache/deadheat unless given
+
+Examples:
+  deadheat cc -O1 -g prog.c -o prog && deadheat run -- ./prog
+  deadheat cc --with=gcc -c prog.c
+  ./configure CC=\"deadheat cc\" CXX=\"deadheat c++\" && make
+  CC=\"deadheat cc\" CXX=\"deadheat c++\" cmake -B build -DCMAKE_BUILD_TYPE=RelWithDebInfo
+  ln -s \"$(command -v deadheat)\" ~/bin/deadheat-cc    # for tools that take one word only
+
+The compiler's own help: `deadheat cc -v --help`. With any other argument, --help is the compiler's.";
+
+/// Prints the help of `deadheat cc` or `deadheat c++`, if nothing else is asked of it; says whether it did. With any other
+/// argument, `--help` is the compiler's.
+pub fn helped(words: &[OsString]) -> bool {
+    let called = words.first().map(Path::new).and_then(Path::file_name);
+    let called = called.unwrap_or_default().to_string_lossy();
+    let words: Vec<_> = words
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy())
+        .collect();
+    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+    let arguments = match (&*called, &words[..]) {
+        ("deadheat-cc" | "deadheat-c++", arguments) => arguments,
+        (_, ["help", "cc" | "c++"]) => &["--help"],
+        (_, ["cc" | "c++", arguments @ ..]) => arguments,
+        _ => return false,
+    };
+    let asked = match arguments {
+        ["--help"] => true,
+        [choice, "--help"] => choice.starts_with("--with="),
+        _ => false,
+    };
+    if asked {
+        let mut command = crate::Arguments::command();
+        command.build();
+        // What other commands take is the compiler's here.
+        let is_general = |argument: &Arg| {
+            ["color", "ids", "quiet"]
+                .iter()
+                .any(|id| argument.get_id() == id)
+        };
+        let driver = command.find_subcommand("cc").cloned().unwrap_or_default();
+        let mut driver = driver.mut_args(|argument| match is_general(&argument) {
+            true => argument.hide(true),
+            false => argument,
+        });
+        print(&driver.render_long_help().ansi().to_string());
+    }
+    asked
 }
 
 /// Build, run or test a Rust program with checking built in: `cargo deadheat test` is the same

@@ -84,8 +84,11 @@ To begin with:
 `deadheat help COMMAND` tells more.";
 
 fn main() -> ExitCode {
-    // Every argument of a compiler belongs to it, `--version` and `--help` too.
     let words: Vec<OsString> = std::env::args_os().collect();
+    if compilers::helped(&words) {
+        return ExitCode::SUCCESS;
+    }
+    // Every other argument of a compiler belongs to it, `--version` too.
     if let Some(error) = deadheat::native::compile_if_called(&words) {
         output::complain_of(error);
         return ExitCode::FAILURE;

@@ -221,3 +221,34 @@ fn fail_on_offers_what_the_command_can_find() {
     };
     assert_eq!((status("unproven"), status("refused")), (Some(1), Some(0)));
 }
+
+#[test]
+fn the_help_of_a_compiler_is_ours_and_names_the_compiler_s_own() {
+    for words in [
+        &["cc", "--help"][..],
+        &["c++", "--help"],
+        &["cc", "--with=gcc", "--help"],
+        &["help", "cc"],
+    ] {
+        let output = deadheat(words);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = stdout(&output);
+        for said in [
+            "a drop-in for cc and c++",
+            "--with=<COMPILER>",
+            "DEADHEAT_CC",
+            "./configure CC=\"deadheat cc\"",
+            "cmake",
+            "deadheat cc -v --help",
+        ] {
+            assert!(text.contains(said), "{words:?}: no {said} in {text}");
+        }
+        assert!(
+            !text.contains('\x1b') && !text.contains("--quiet"),
+            "{text}"
+        );
+    }
+    let Some(_) = directory(&[]) else { return };
+    let own = deadheat(&["cc", "-v", "--help"]);
+    assert!(!stdout(&own).contains("DEADHEAT_CC"), "{own:?}");
+}
