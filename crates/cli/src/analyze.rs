@@ -16,10 +16,10 @@ use crate::status::{FailOn, Status};
 
 /// Find the races of a recorded run, and predict those of others
 ///
-/// Reads a trace (.dht, or RAPID's .std or .csv), of threads or of tasks, and tells which accesses race:
-/// in the recorded schedule or, with m2 and dc, in another order of the same events, which is shown and
-/// has been checked. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing
-/// found, 1 a race, 2 bad input, 130 interrupted before anything was found.
+/// Reads a trace (.dht, or RAPID's .std or .csv) of threads or tasks, and reports which accesses race: in the recorded schedule
+/// or, with m2 and dc, in another order of the same events, which is shown and verified. Ctrl-C and --timeout stop the search;
+/// what was found so far is still reported. Exit status: 0 nothing found, 1 a race, 2 bad input, 130 interrupted before anything was
+/// found.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct Arguments {
@@ -27,30 +27,29 @@ pub struct Arguments {
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
-    /// What judges them, one engine or several, or all; the strongest that can judge the trace unless
-    /// given
+    /// Engines to run: one, several, or `all` [default: the strongest that supports the trace]
     #[arg(long = "engine", value_name = "NAME,…")]
     engines: Option<EngineChoice>,
 
-    /// Which races are listed
+    /// Which races to list
     #[arg(long, value_name = "WHICH", default_value = "first")]
     pairs: Pairs,
 
-    /// Decide what m2 leaves open by exact search, within a budget
+    /// Decide the pairs that m2 leaves open by exact search, within a budget
     #[arg(long)]
     complete: bool,
 
-    /// Stop --complete after so many seconds
+    /// Stop --complete after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadheat::seconds)]
     #[arg(requires = "complete")]
     budget_time: Duration,
 
-    /// How much memory --complete may take for each pair of places: bytes, or with K, M, G, T
+    /// Memory that --complete may use for each pair of source lines. Suffixes K, M, G, T
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = deadheat::size)]
     #[arg(requires = "complete")]
     budget_memory: u64,
 
-    /// How many races are shown in full
+    /// Show at most N races in full
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
 
@@ -91,7 +90,7 @@ fn help() -> String {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Pairs {
-    /// One pair of events for each pair of places
+    /// One pair of events for each pair of source lines
     First,
     /// All pairs of events
     All,
@@ -102,7 +101,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let engines = arguments.engines.as_ref();
     let may_be_m2 = engines.is_none_or(|engines| engines.may_be("m2"));
     if arguments.complete && !may_be_m2 {
-        return Err("--complete goes with --engine m2".to_string());
+        return Err("--complete needs --engine m2".to_string());
     }
     let outputs = &arguments.outputs;
     outputs.check(arguments.traces.iter().map(PathBuf::as_path))?;

@@ -16,10 +16,9 @@ use crate::status::{FailOn, Status};
 
 /// Check .tp programs for races
 ///
-/// Runs each program under one schedule and judges its accesses; with --explore, under every
-/// schedule. Ctrl-C and --timeout end the search; what was found is reported. Exit status: 0 nothing found, 1
-/// something can go wrong (a race, a deadlock, a failed
-/// assertion or another error, in the run or in an explored schedule), 2 bad input.
+/// Runs each program under one schedule and checks its accesses; with --explore, under every schedule. Ctrl-C and --timeout
+/// stop the search; what was found so far is still reported. Exit status: 0 nothing found, 1 something can go wrong (a race, a
+/// deadlock, a failed assertion or another error, in the run or in an explored schedule), 2 bad input.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct Arguments {
@@ -27,36 +26,36 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE.tp")]
     files: Vec<PathBuf>,
 
-    /// What judges the run; the first engine that fits unless given
+    /// Engine to check the run with [default: the first that supports all constructs of the program]
     #[arg(long, value_name = "NAME", value_parser = engine_named)]
     engine: Option<&'static Engine>,
 
-    /// Who takes the next step: depth-first, random:SEED, or trace:FILE with one task a line
+    /// Which task takes the next step: depth-first, random:SEED, or trace:FILE with one task per line
     #[arg(long, value_name = "HOW", default_value = "depth-first")]
     schedule: ScheduleChoice,
 
-    /// Visit every schedule, and tell which races, deadlocks and errors are possible
+    /// Explore every schedule, and report which races, deadlocks and errors are possible
     #[arg(long)]
     explore: bool,
 
-    /// Stop --explore after so many states; a large one, or a long computation, counts as several
+    /// Stop exploring after N states (large states and long computations count more than once)
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STATES, requires = "explore")]
     max_states: u64,
 
-    /// Visit every order of isolated sections, and tell which races are possible; with zipper, and for 60
-    /// seconds at most unless --timeout is given
+    /// Explore every order of isolated sections with zipper, and report which races are possible; stops after 60 seconds unless
+    /// --timeout is given
     #[arg(long)]
     all_orders: bool,
 
-    /// Stop --all-orders after so many orders
+    /// Stop --all-orders after N orders
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_ORDERS, requires = "all_orders")]
     max_orders: u64,
 
-    /// Explain the run's races: which to fix first
+    /// Explain the races of the run, and which to fix first
     #[arg(long)]
     explain: bool,
 
-    /// Stop the run after so many steps (a long computation counts as some); at most 100,000,000
+    /// Stop the run after N steps (long computations count as several); at most 100,000,000
     #[arg(long, value_name = "N", default_value_t = CheckOptions::MAX_STEPS,
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     max_steps: u64,
@@ -65,8 +64,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Write the schedule to FILE, for --schedule trace:FILE: the run's, or that of the first finding of
-    /// --explore or --all-orders if the run does nothing wrong
+    /// Write a schedule to FILE, for --schedule trace:FILE: that of the run or, if nothing is wrong with the run, that of the first
+    /// finding of --explore or --all-orders
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
@@ -84,7 +83,7 @@ pub struct Arguments {
     )]
     fail_on: Vec<FailOn>,
 
-    /// How many findings of a kind are shown in full
+    /// Show at most N findings of each kind in full
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
 
@@ -105,7 +104,7 @@ const FINDS: [FailOn; 4] = [
 
 fn help() -> String {
     format!(
-        "Engines, the first that can order what the program uses unless --engine is given:\n{}\n\
+        "Engines; without --engine, the first that supports all constructs of the program:\n{}\n\
          Examples:\n  \
          deadheat check examples/lost-update.tp\n  \
          deadheat check --explore --json examples/zipper-fig2.tp\n  \
@@ -126,7 +125,7 @@ fn contradiction(arguments: &Arguments) -> Option<String> {
             .engine
             .is_some_and(|engine| engine.name != "zipper")
     {
-        return Some("--all-orders goes with --engine zipper".to_string());
+        return Some("--all-orders needs --engine zipper".to_string());
     }
     let of_one = [
         ("--save-schedule", arguments.save_schedule.is_some()),

@@ -13,7 +13,7 @@ use crate::usage;
 /// Compile and link C or C++ with checking built in: a drop-in for cc and c++
 ///
 /// Takes the arguments of clang and gcc and passes them on; warnings and exit status are the compiler's. Adds what checking needs:
-/// instrumentation when it compiles, the runtime when it links an executable, and -g if no option is about debug information.
+/// instrumentation when it compiles, the runtime when it links an executable, and -g unless an option sets the level of debug information.
 #[derive(Args)]
 #[command(
     override_usage = "deadheat cc [--with=COMPILER] [COMPILER'S ARGUMENTS]…\n       deadheat c++ [--with=COMPILER] [COMPILER'S ARGUMENTS]…"
@@ -91,13 +91,13 @@ pub fn helped(words: &[OsString]) -> bool {
 
 /// Build, run or test a Rust program with checking built in: `cargo deadheat test` is the same
 ///
-/// Takes what cargo takes. Programs and tests run under `deadheat run`, whose options come before cargo's word. Needs a
-/// nightly toolchain with the sources of the standard library, which is built anew, with checking, the first time. If cargo
-/// runs several programs, such as tests, the second writes its report to `report.2.json` where the first has `report.json`.
+/// Takes cargo's arguments. Programs and tests run under `deadheat run`. Put options for `deadheat run` before the cargo subcommand.
+/// Needs a nightly toolchain with the sources of the standard library, which is rebuilt with checking the first time. If cargo
+/// runs several programs, such as tests, the second one writes its report to `report.2.json` where the first has `report.json`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Cargo {
-    /// Options of `deadheat run`, then `run`, `test`, `build` or `bench` and what else cargo is to know
+    /// Options of `deadheat run`, then `run`, `test`, `build` or `bench` with cargo's own arguments
     #[arg(
         required = true,
         trailing_var_arg = true,

@@ -10,10 +10,9 @@ use crate::status::Status;
 
 /// Write a trace in another format
 ///
-/// The formats are those of the names: .dht is deadheat's own, .std and .csv are RAPID's, with words of
-/// our own for what RAPID does not have, .table.csv is a table of events. In .dht, .std and .table.csv no
-/// information is lost, but that objects that share a name get different ones in text; .csv has neither
-/// places in the source nor names of threads. Exit status: 0 done, 2 bad input (OUT is then left as it was).
+/// The file's extension chooses the format: .dht is deadheat's own; .std and .csv are RAPID's, with more operations than RAPID has;
+/// .table.csv is a table of events. .dht, .std and .table.csv keep all information, except that objects that share a name get different
+/// names in text; .csv has neither source lines nor the names of threads. Exit status: 0 done, 2 bad input (OUT is then left as it was).
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -25,8 +24,8 @@ pub struct Arguments {
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// Write .std or .csv that RAPID's own readers accept: places are numbers, names are plain; what RAPID
-    /// does not know is an error
+    /// Write .std or .csv that RAPID's own readers accept: source lines are numbers, names are plain; operations that RAPID does not
+    /// have are an error
     #[arg(long)]
     rapid: bool,
 
@@ -39,7 +38,7 @@ Examples:
   deadheat convert run.std run.dht
   deadheat convert run.dht run.table.csv     # for a spreadsheet
   deadheat convert --rapid run.dht run.std   # for RAPID
-  deadheat convert crashed.dht whole.dht     # what is left of a recording that broke off";
+  deadheat convert crashed.dht whole.dht     # the readable part of a truncated recording";
 
 /// Converts.
 pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
@@ -47,7 +46,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         rapid: arguments.rapid,
         repair: arguments.repair,
     };
-    // Told before a large input is opened.
+    // An error before a large input is opened.
     options.check(&arguments.output)?;
     let source = open_trace(&arguments.input, quiet)?;
     let converted = watched(quiet, |watch| {

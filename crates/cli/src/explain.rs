@@ -12,9 +12,9 @@ use crate::status::{FailOn, Status};
 
 /// Explain the races of a recorded run: which to fix first
 ///
-/// Reads a trace (.dht, or RAPID's .std or .csv), of threads or of tasks, and tells which of its races
-/// are real, which are only there because of others, and which to fix first; and what is ordered by
-/// chance alone. Exit status: 0 no race, 1 a race, 2 bad input.
+/// Reads a trace (.dht, or RAPID's .std or .csv) of threads or tasks, and reports which of its races are real, which are only there
+/// because of others, and which to fix first; and which accesses only chance has ordered. Exit status: 0 no race, 1 a race, 2 bad
+/// input.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -26,15 +26,15 @@ pub struct Arguments {
     #[arg(long)]
     no_predict: bool,
 
-    /// Draw what came before a race to FILE: .svg or .dot
+    /// Draw the events that lead to a race to FILE: .svg or .dot
     #[arg(long, value_name = "FILE", value_parser = PictureFormat::file)]
     picture: Option<PathBuf>,
 
-    /// The number of the race that --picture draws
+    /// Which race --picture draws, by its number
     #[arg(long, value_name = "N", default_value_t = 1, requires = "picture")]
     race: usize,
 
-    /// How many races that are not first are shown
+    /// Show at most N of the races that are not first
     #[arg(long, value_name = "N", default_value_t = ExplainOptions::MAX_SHOWN)]
     max_shown: usize,
 

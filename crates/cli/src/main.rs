@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use status::Status;
 
-/// Finds races: can this program, on this input, go wrong under any schedule?
+/// Finds data races, shows them in the source, and says what each verdict proves
 #[derive(Parser)]
 #[command(name = "deadheat", version, max_term_width = 100, after_help = START)]
 struct Arguments {
@@ -34,7 +34,7 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: output::Color,
 
-    /// Show the identity of each finding in the text; JSON, SARIF and the page have it
+    /// Show the identity of each finding in the text, as JSON, SARIF and HTML always do
     #[arg(long, global = true)]
     ids: bool,
 
@@ -75,13 +75,13 @@ enum Command {
 
 const START: &str = "\
 To begin with:
-  deadheat cc -O1 prog.c -o prog      a C program, with checking built in; -fopenmp, c++ likewise
-  deadheat run -- ./prog              run it, and see its races
+  deadheat cc -O1 prog.c -o prog      compile a C program with checking built in; -fopenmp works, and so does c++
+  deadheat run -- ./prog              run it and report its races
   cargo deadheat test                 the same for a Rust program
-  deadheat check prog.tp              a program of tasks and threads in a small language
-  deadheat analyze run.std            a recorded run
+  deadheat check prog.tp              check a program in the small language of tasks and threads
+  deadheat analyze run.std            analyze a recorded run
 
-`deadheat help COMMAND` tells more.";
+Run `deadheat help COMMAND` for details.";
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();

@@ -1,4 +1,4 @@
-//! `deadheat completions` and `deadheat man`: what shells and `man` know of the command, from its own arguments.
+//! `deadheat completions` and `deadheat man`: made from the definitions of the arguments.
 
 use std::io::stdout;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub struct Completions {
 
 /// Write man pages
 ///
-/// One for the command and one for each of its commands, into a directory that is there. Exit status: 0 done, 2
+/// One for the command and one for each of its commands, into an existing directory. Exit status: 0 done, 2
 /// bad input.
 #[derive(Args)]
 #[command(after_help = "\

@@ -15,7 +15,7 @@ pub struct Program {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
 
-    /// End the program after so many seconds, by SIGTERM
+    /// Send SIGTERM to the program after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
     timeout: Option<Duration>,
 }

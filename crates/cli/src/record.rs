@@ -10,10 +10,10 @@ use crate::program::Program;
 use crate::search::watched;
 use crate::status::Status;
 
-/// Run a program built by `deadheat cc` or `deadheat c++`, and write what it does as a trace
+/// Run a program built by `deadheat cc` or `deadheat c++`, and record its events as a trace
 ///
 /// The trace is for `deadheat analyze`, `explain` and `stats`. The program has its terminal, its arguments and its
-/// signals as if it ran alone; the trace is written when it has ended, however that came. Exit status: the program's own.
+/// signals as if it ran alone; the trace is written when the program exits, even if it crashes. Exit status: the program's own.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE.dht")]
     output: PathBuf,
 
-    /// Record no more than so much, at 8 bytes an access: bytes, or with K, M, G, T. On disk it is less
+    /// Stop recording after SIZE bytes of raw data (8 per access; the file is smaller). Suffixes K, M, G, T
     #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
     limit: u64,
 
@@ -48,21 +48,21 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         arguments.program.warn_of_nothing("recorded");
     }
     if recording.left_behind() {
-        warn_of(
-            "a process that the program started still runs: what it does from now on is not recorded",
-        );
+        warn_of("a child process is still running; it is no longer recorded");
     }
     for (path, recorded) in &recording.traces {
         let path = path.display();
         if recorded.full {
             warn_of(format_args!(
-                "`{path}` ends before the program did: there was no more room; --limit gives more"
+                "`{path}` ends before the program did: the recording ran out of room (--limit sets how much there is)"
             ));
         }
         if !quiet {
             let what = deadheat::report::recorded(recorded);
             let next = match recorded.events {
-                0 => "what a program does before it has a second thread is left out".to_string(),
+                0 => {
+                    "events before the program starts a second thread are not recorded".to_string()
+                }
                 _ => format!("try `deadheat analyze {path}`"),
             };
             complain(&format!("{what} in `{path}`: {next}\n"));

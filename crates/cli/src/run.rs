@@ -24,20 +24,20 @@ pub struct Arguments {
     #[arg(long, value_name = "STATUS", default_value_t = 66)]
     error_exitcode: u8,
 
-    /// Show each race as soon as it is found
+    /// Report each race as soon as it is found
     #[arg(long, conflicts_with = "predict")]
     live: bool,
 
-    /// Record the run, and report the races of other schedules as well, each with an order that shows it
+    /// Also report races of other schedules, each with an order of events that leads to it
     #[arg(long)]
     predict: bool,
 
-    /// Record no more than so much, at 8 bytes an access: bytes, or with K, M, G, T. On disk it is less
+    /// Stop recording after SIZE bytes of raw data (8 per access; the file is smaller). Suffixes K, M, G, T
     #[arg(long, value_name = "SIZE", default_value = "16G", value_parser = deadheat::size)]
     #[arg(requires = "predict")]
     limit: u64,
 
-    /// How many races are shown in full
+    /// Show at most N races in full
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_shown: usize,
 

@@ -16,12 +16,12 @@ use crate::output::{complain_of, warn_of};
 /// How long a search may take, and how much memory.
 #[derive(Args)]
 pub struct Search {
-    /// Stop after so many seconds, and report what was found until then
+    /// Stop after this many seconds, and report what was found so far
     #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
     pub timeout: Option<Duration>,
 
-    /// Stop when so much memory is taken, and report what was found until then: bytes, or with K, M, G, T;
-    /// three quarters of what is there unless given
+    /// Stop when SIZE of memory is in use, and report what was found so far. Suffixes K, M, G, T [default: 75 % of the available
+    /// memory]
     #[arg(long, value_name = "SIZE", value_parser = deadheat::size)]
     max_memory: Option<u64>,
 }
@@ -41,8 +41,8 @@ impl Search {
 }
 
 /// The help of `--repair`.
-pub const REPAIR: &str = "Leave out events that could not have happened (a release without an acquire, what a thread does after \
-                          it was joined), and say which";
+pub const REPAIR: &str = "Leave out events that could not have happened (a release without an acquire, events of a thread \
+                          that was joined), and report which";
 
 /// Opens a trace, and says so if some of it is lost.
 pub fn open_trace(path: &Path, quiet: bool) -> Result<Source, String> {
@@ -51,7 +51,7 @@ pub fn open_trace(path: &Path, quiet: bool) -> Result<Source, String> {
     Ok(source)
 }
 
-/// Says what of a trace is not looked at, if something is not.
+/// Warns of what was left out of a trace, if something was.
 pub fn warn_of_loss(path: &Path, lost: Option<impl std::fmt::Display>) {
     if let Some(lost) = lost {
         warn_of(named(path, lost));
@@ -84,7 +84,7 @@ pub fn watched<T>(quiet: bool, work: impl FnOnce(Watch) -> T) -> T {
     result
 }
 
-/// What a search that goes on has found: told above the bar, the first of very many.
+/// What a running search has found: printed above the bar, the first of very many.
 #[derive(Default)]
 struct Findings {
     untold: Vec<String>,

@@ -11,10 +11,9 @@ use crate::outputs::JsonOutput;
 use crate::search::{Search, open_trace, watched};
 use crate::status::Status;
 
-/// Tell what is in a trace
+/// Count what is in a trace
 ///
-/// Events by kind, threads, variables and locks; the variables and the places in the source that most
-/// events are about; the longest critical sections. Exit status: 0 done, 2 bad input.
+/// Events by kind, threads, variables and locks; the busiest variables and source lines; the longest critical sections. Exit status: 0 done, 2 bad input.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

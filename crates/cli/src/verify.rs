@@ -11,17 +11,16 @@ use crate::status::{FailOn, Status};
 
 /// Re-check every witness of a report, independently
 ///
-/// Reads what `deadheat analyze --json` printed, and does each witness's events one after the other
-/// against the trace. Nothing of the report is believed. Exit status: 0 all witnesses are valid, 1
-/// some are not or a race has none, 2 bad input.
+/// Reads the JSON of `deadheat analyze`, and replays each witness against the trace, event by event. Trusts nothing in the report.
+/// Exit status: 0 all witnesses are valid, 1 a witness is not, or a race has none or was not checked, 2 bad input.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What `deadheat analyze --json` printed; - reads standard input
+    /// The JSON of `deadheat analyze`; - reads standard input
     #[arg(value_name = "REPORT.json")]
     report: PathBuf,
 
-    /// The trace it is about: .dht, .std or .csv
+    /// The trace that was analyzed: .dht, .std or .csv
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
 

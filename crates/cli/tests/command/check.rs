@@ -386,7 +386,7 @@ fn every_order_of_sections_is_visited_on_demand() {
     for (arguments, complaint) in [
         (
             ["--all-orders", "--engine", "graph"],
-            "goes with --engine zipper",
+            "needs --engine zipper",
         ),
         (
             ["--all-orders", "--engine", "zipper"],
@@ -572,7 +572,7 @@ fn options_without_effect_are_refused() {
     let output = deadheat_on(&["analyze", "--engine=hb", "--complete", "-"], trace);
     assert_eq!(output.status.code(), Some(2));
     let text = stderr(&output);
-    assert!(text.contains("--complete goes with --engine m2"), "{text}");
+    assert!(text.contains("--complete needs --engine m2"), "{text}");
     let output = deadheat_on(&["analyze", "--engine=hb,m2", "--complete", "-"], trace);
     assert_eq!(output.status.code(), Some(1));
 }

@@ -525,7 +525,7 @@ fn processes_that_outlive_the_program_are_waited_for_a_little_and_told() {
     };
     let here = here.path();
     well(deadheat_in(here, &["cc", "parent.c", "-o", "parent"]));
-    let told = "started still runs";
+    let told = "still run";
     let soon = deadheat_in(here, &["run", "./parent", "100"]);
     assert_eq!(soon.status.code(), Some(66), "{}", stderr(&soon));
     assert!(!stderr(&soon).contains(told), "{}", stderr(&soon));
