@@ -162,7 +162,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         .unless(delivered && beside && complete))
 }
 
-/// How long --all-orders searches unless told otherwise.
+/// How long --all-orders searches without --timeout.
 const ALL_ORDERS: Duration = Duration::from_secs(60);
 
 /// Checks a program, or says why that cannot be done.

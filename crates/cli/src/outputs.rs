@@ -45,7 +45,7 @@ impl Destination {
 /// The result of a command as JSON.
 #[derive(Args)]
 pub struct JsonOutput {
-    /// Write the result as JSON, one object a line, to FILE; to standard output without a FILE or with -
+    /// Write the result as JSON, one object per line, to FILE, or to standard output if no FILE is given
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<Destination>,
 }
@@ -84,12 +84,12 @@ pub struct Outputs {
     #[command(flatten)]
     json: JsonOutput,
 
-    /// Write the findings as SARIF 2.1.0, for code scanning services and editors, to FILE; to standard output without a
-    /// FILE or with -
+    /// Write the findings as SARIF 2.1.0, for code scanning services and editors, to FILE, or to standard output if no FILE is
+    /// given
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     sarif: Option<Destination>,
 
-    /// Write a self-contained HTML report to FILE; to standard output without a FILE or with -
+    /// Write a self-contained HTML report to FILE, or to standard output if no FILE is given
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     html: Option<Destination>,
 

@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     }
 }
 
-/// Records the program, tells what happened and what could have; gives the status.
+/// Records the program, reports the races of this run and of other schedules; gives the status.
 fn predict(
     arguments: &Arguments,
     options: &RunOptions,
