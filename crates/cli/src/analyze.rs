@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         analysis.map_err(complain_of).ok()
     };
     let analyses: Vec<Analysis> = arguments.traces.iter().filter_map(analyze).collect();
-    let delivered = outputs.deliver(quiet, "analyze", &analyses, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "analyze", &analyses, arguments.max_shown, &filter);
     let verdicts = analyses.iter().map(|analysis| verdict(arguments, analysis));
     let verdict = verdicts.max().unwrap_or(Status::Clean);
     let all = analyses.len() == arguments.traces.len();

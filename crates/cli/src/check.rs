@@ -153,7 +153,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
         .collect();
     all.iter_mut()
         .for_each(|checked| checked.report.filter(&filter));
-    let delivered = outputs.deliver(quiet, "check", &all, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "check", &all, arguments.max_shown, &filter);
     let beside = all.iter().all(|checked| side_outputs(arguments, checked));
     let verdict = all.iter().map(|checked| verdict(arguments, checked)).max();
     let complete = all.len() == arguments.files.len();

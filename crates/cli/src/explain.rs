@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     warn_of_loss(path, explained.repair.as_ref().filter(|_| !quiet));
     explained.report.filter(&filter);
     let verdict = std::slice::from_ref(&explained);
-    let delivered = outputs.deliver(quiet, "explain", verdict, arguments.max_shown);
+    let delivered = outputs.deliver(quiet, "explain", verdict, arguments.max_shown, &filter);
     let drawn = arguments.picture.as_ref().is_none_or(|file| {
         let picture = explained.picture(arguments.race, file);
         let picture = picture.map_err(|error| complain_of(named(path, error)));

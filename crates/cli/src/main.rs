@@ -38,6 +38,10 @@ struct Arguments {
     #[arg(long, global = true)]
     ids: bool,
 
+    /// Show every call of every stack; otherwise calls inside libraries are folded
+    #[arg(long, global = true)]
+    full_stacks: bool,
+
     /// Print only errors; use the exit status
     #[arg(long, short, global = true)]
     quiet: bool,
@@ -46,7 +50,12 @@ struct Arguments {
 impl Arguments {
     /// Options that every command has, as they were given.
     fn general(&self) -> Vec<OsString> {
-        let flags = [("--ids", self.ids), ("--quiet", self.quiet)].into_iter();
+        let flags = [
+            ("--ids", self.ids),
+            ("--full-stacks", self.full_stacks),
+            ("--quiet", self.quiet),
+        ];
+        let flags = flags.into_iter();
         let flags = flags.filter(|flag| flag.1).map(|flag| flag.0.into());
         let colour = self.color.to_possible_value();
         let colour = colour.map(|colour| format!("--color={}", colour.get_name()).into());
@@ -98,6 +107,9 @@ fn main() -> ExitCode {
     arguments.color.apply();
     if arguments.ids {
         deadheat::report::show_identities();
+    }
+    if arguments.full_stacks {
+        deadheat::report::show_full_stacks();
     }
     let quiet = arguments.quiet;
     let general = arguments.general();

@@ -151,7 +151,8 @@ impl Outputs {
         deadheat::read_filter(self.baseline.as_deref(), &self.suppress)
     }
 
-    /// Prints verdicts and writes them in every form that was asked for; says whether that worked.
+    /// Prints verdicts and writes them in every form that was asked for; says whether that worked. What the filter left out
+    /// is left out already; rules of it that matched nothing are worth a warning.
     #[must_use]
     pub fn deliver(
         &self,
@@ -159,7 +160,9 @@ impl Outputs {
         command: &str,
         verdicts: &[impl Verdict],
         max_shown: usize,
+        filter: &Filter,
     ) -> bool {
+        warn_of_unused(filter, quiet);
         let is_taken = self.to_standard_output().next().is_some();
         let text = || -> String {
             let texts = verdicts.iter().map(|verdict| verdict.text(max_shown));
@@ -185,6 +188,11 @@ impl Outputs {
         });
         json_written && sarif_written && page_written
     }
+}
+
+/// Warns of rules that matched nothing: what they were written for may have another name now.
+pub fn warn_of_unused(filter: &Filter, quiet: bool) {
+    filter.unused().filter(|_| !quiet).iter().for_each(warn_of);
 }
 
 /// Whether a file is called as reports are, and as no input of a command that writes them.

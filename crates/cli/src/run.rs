@@ -7,7 +7,7 @@ use deadheat::report::Filter;
 use deadheat::{RunOptions, Verdict};
 
 use crate::output::{complain, complain_of, warn_of};
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, warn_of_unused};
 use crate::program::Program;
 use crate::search::watched;
 use crate::status::Status;
@@ -69,6 +69,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     let ran = deadheat::run(&options, &filter, &mut complain);
     let ran = ran.map_err(|error| error.to_string())?;
     arguments.deliver(&ran, quiet);
+    warn_of_unused(&filter, quiet);
     match ran.loss() {
         Some(loss) => Err(loss),
         None => Ok(arguments.status(ran.has_race(), ran.status())),
@@ -91,6 +92,7 @@ fn predict(
     prediction.warnings.iter().for_each(warn_of);
     prediction.complaints.iter().for_each(complain_of);
     arguments.deliver(&prediction, quiet);
+    warn_of_unused(filter, quiet);
     Ok(arguments.status(prediction.has_race(), prediction.status()))
 }
 

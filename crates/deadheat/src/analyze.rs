@@ -5,21 +5,27 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use deadheat_explain::Judgement;
-use deadheat_model::{EventNumber, Execution, StopReason, StopToken};
+use deadheat_explain::{Circumstances, Judgement};
+use deadheat_model::finding::{Describer, Rule};
+use deadheat_model::{Event, EventNumber, Execution, Finding, Names, StopReason, StopToken};
 use deadheat_offline::m2::decide::Budget;
-use deadheat_offline::{ENGINES, Engine, EngineError, Listing, Options, Recording, Survey};
-use deadheat_report::{AboutTrace, AnalyzeReport, Chapter, Comparison, Filter, Sources, Spelling};
+use deadheat_offline::{ENGINES, Engine, EngineError, Listing, Options, Recording, Survey, Worth};
+use deadheat_report::{AnalyzeReport, Chapter, Comparison, Described, Filter, Sources};
 use deadheat_trace::{Format, Source, TraceError};
-use deadheat_witness::{NotATrace, Witnesses};
-use rustc_hash::FxHashMap;
+use deadheat_witness::{NotATrace, Spelling, Witnesses};
 use thiserror::Error;
 
 use crate::choices::EngineChoice;
 use crate::files::{TraceFailure, newer_sources};
-use crate::illustration::{Scene, illustrate};
+use crate::illustration::{illustrate, race_of};
 use crate::reading::read;
 use crate::{Step, Verdict, Watch};
+
+/// How many racy variables are listed.
+const MAX_VARIABLES: usize = 10_000;
+
+/// Of how many races a report tells the locks held, who started whom, and what would help: as many as people may look at.
+const MAX_CIRCUMSTANCES: usize = 10_000;
 
 /// What is asked of an analysis.
 #[derive(Clone, Default)]
@@ -135,38 +141,21 @@ impl Verdict for Analysis {
 
     /// One finding for each that several engines have.
     fn chapter(&self) -> Chapter<'_> {
-        let entries = self.reports.iter().flat_map(AnalyzeReport::entries);
+        let findings = self.reports.iter().flat_map(|report| &report.races);
         let guarantees = self.reports.iter();
         let guarantees =
-            guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee));
-        let more = self.reports.iter().filter_map(AnalyzeReport::more);
-        Chapter::new(
-            self.title(),
-            entries.collect(),
-            guarantees.chain(more).collect(),
-            &self.sources,
-        )
+            guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee()));
+        Chapter::new(self.title(), findings, guarantees.collect(), &self.sources)
     }
 
     /// Without more, if the trace was not read into memory.
     fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
-        let Some(execution) = &self.execution else {
-            return chapter;
-        };
-        let mut scenes: FxHashMap<String, Scene<'_>> = FxHashMap::default();
-        // A race that has a witness is shown with it.
-        for with_witness in [true, false] {
-            let races = self.reports.iter().flat_map(|report| &report.races);
-            for race in races.filter(|race| race.witness.is_some() == with_witness) {
-                let scene = Scene::of_pair(execution, &race.pair, race.witness.as_ref());
-                if let Some(scene) = scene {
-                    let identity = race.pair.fingerprint.clone();
-                    scenes.entry(identity).or_insert(scene);
-                }
-            }
+        if let Some(execution) = &self.execution {
+            illustrate(&mut chapter, |finding| {
+                Some((&**execution, race_of(execution, finding)?))
+            });
         }
-        illustrate(&mut chapter, &scenes);
         chapter
     }
 }
@@ -279,22 +268,17 @@ fn judge(
             }
             Err(error) => return Err(error.into()),
         };
-        let mut about = AboutTrace {
-            names: survey.names,
-            events: survey.count,
-            sources: &analysis.sources,
-            spelling: None,
-        };
+        let mut spelling = None;
         let judgement = match execution.filter(|_| engine.worth.is_shown()) {
             Some(execution) if !findings.races.is_empty() => {
                 if checker.is_none() {
-                    let spelling = Spelling::new(execution.clone());
-                    checker = Some((Witnesses::new(execution)?, Arc::new(spelling)));
+                    let spelling = Arc::new(Spelling::new(execution.clone()));
+                    checker = Some((Witnesses::new(execution)?, spelling));
                 }
-                let Some((witnesses, spelling)) = &checker else {
+                let Some((witnesses, known)) = &checker else {
                     continue;
                 };
-                about.spelling = Some(spelling);
+                spelling = Some(known);
                 let all = findings.races.len() as u64;
                 let each = |done| watch(Step::Checking(name, done, all));
                 Judgement::proven(findings, witnesses, options.stop.grace(), each)
@@ -310,8 +294,74 @@ fn judge(
         }
         let seconds = (surveyed + start.elapsed()).as_secs_f64();
         let searched = options.complete.is_some();
-        let report = AnalyzeReport::new(engine, about, judgement, searched, seconds);
+        let trace = (survey.count, survey.names.strands.len() as u64);
+        let sources = &analysis.sources;
+        let described = described(engine, judgement, survey.names, sources, spelling);
+        let report = AnalyzeReport::new(engine, trace, described, searched, seconds);
         analysis.reports.push(report);
     }
+    if options.stop.due().is_none() {
+        add_circumstances(recording, survey.names, &mut analysis)?;
+    }
     Ok(analysis)
+}
+
+/// Adds to the first races of each report what the events around them say, in one pass.
+fn add_circumstances(
+    recording: Recording,
+    names: &Names,
+    analysis: &mut Analysis,
+) -> Result<(), TraceError> {
+    let Analysis {
+        reports, sources, ..
+    } = analysis;
+    let reports = reports.iter_mut();
+    let races = reports.flat_map(|report| report.races.iter_mut().take(MAX_CIRCUMSTANCES));
+    let mut circumstances = Circumstances::new(races);
+    let mut follow = |events: &[Event]| {
+        for event in events {
+            if circumstances.are_known() {
+                return ControlFlow::Break(());
+            }
+            circumstances.follow(event, names);
+        }
+        ControlFlow::Continue(())
+    };
+    match recording {
+        Recording::InMemory(execution) => drop(follow(&execution.events)),
+        Recording::OnDisk(source) => drop(source.for_each(|window| follow(window.events))?),
+    }
+    circumstances.finish(names, sources);
+    Ok(())
+}
+
+/// What an engine said, in the trace's names.
+fn described(
+    engine: &Engine,
+    judgement: Judgement,
+    names: &Names,
+    sources: &Sources,
+    spelling: Option<&Arc<Spelling>>,
+) -> Described {
+    let mut describer = Describer::new(names, sources);
+    let rule = match engine.worth {
+        Worth::Suspects(_) => Rule::Suspect,
+        worth if worth.is_shown() => Rule::PredictedRace,
+        _ => Rule::Race,
+    };
+    let races = judgement.races.into_iter();
+    let races: Vec<Finding> = races
+        .map(|race| race.finding(rule, engine.name, &mut describer, spelling))
+        .collect();
+    let undecided = judgement.rest.undecided.iter();
+    let undecided = undecided
+        .map(|race| describer.finding(Rule::Suspect, engine.name, race))
+        .collect();
+    let racy = judgement.rest.racy.iter().take(MAX_VARIABLES);
+    Described {
+        races,
+        undecided,
+        racy_variables: racy.map(|&x| names.location(x).into_owned()).collect(),
+        rest: judgement.rest,
+    }
 }

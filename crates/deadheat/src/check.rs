@@ -11,10 +11,11 @@ use deadheat_lang::syntax::MAX_SOURCE_BYTES;
 use deadheat_lang::{
     CannotFollow, DEFAULT_MAX_STEPS, Ending, Program, RecordedSchedule, Run, Schedule,
 };
+use deadheat_model::finding::{Describer, Rule};
 use deadheat_model::{Construct, Execution, Findings, Names, Race, SourcePosition, StopToken};
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
-use deadheat_report::{Chapter, CheckReport, Renderer, Sources, race_identity};
+use deadheat_report::{Chapter, CheckReport, Sources};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -22,7 +23,7 @@ use crate::choices::ScheduleChoice;
 use crate::drawing::{PictureFormat, draw};
 use crate::explain::{ExplainError, ExplainOptions, explain_execution};
 use crate::files::{named, read_text};
-use crate::illustration::{Scene, illustrate};
+use crate::illustration::illustrate;
 use crate::memory;
 use crate::mistaken::{Nature, hint};
 use crate::{Step, Verdict, Watch};
@@ -123,7 +124,6 @@ pub struct Check {
     /// Why its races could not be explained, if that was asked for.
     pub unexplained: Option<ExplainError>,
     path: String,
-    source: String,
     program: Program,
     run: Run,
     findings: Findings,
@@ -134,18 +134,14 @@ pub struct Check {
 impl Check {
     /// The schedules that show races of other schedules, run again.
     fn replays(&self) -> Vec<(Execution, Findings)> {
-        let explored = self.report.explored.iter();
-        let explored = explored.flat_map(|explored| &explored.races);
-        let explored = explored.map(|race| &race.schedule);
-        let ordered = self.report.races.iter();
-        let ordered = ordered.filter_map(|race| race.schedule.as_ref());
-        let schedules = ordered.chain(explored).filter(|lines| !lines.is_empty());
-        let Ok(program) = Program::parse(&self.source) else {
-            return Vec::new();
-        };
-        let replay = |lines: &Vec<String>| {
+        let proofs = self
+            .report
+            .findings()
+            .filter_map(|finding| finding.proof.as_ref());
+        let schedules = proofs.filter_map(|proof| proof.schedule());
+        let replay = |lines: &[String]| {
             let schedule = lines.join("\n").parse().ok()?;
-            let mut execution = program.follow(&schedule).ok()?.execution;
+            let mut execution = self.program.follow(&schedule).ok()?.execution;
             name_places(&self.path, &mut execution);
             let findings = hb::ENGINE.check(&execution).ok()?;
             Some((execution, findings))
@@ -203,7 +199,7 @@ impl Verdict for Check {
     }
 
     fn text(&self, most: usize) -> String {
-        let text = Renderer::new(&self.path, &self.source).check(&self.report, most);
+        let text = self.report.text(&self.sources, most);
         match &self.report.explanation {
             None => text,
             Some(explanation) => {
@@ -215,10 +211,9 @@ impl Verdict for Check {
     }
 
     fn chapter(&self) -> Chapter<'_> {
-        let guarantees = std::iter::once(self.report.guarantee.clone());
-        let guarantees = guarantees.chain(self.report.more()).collect();
-        let entries = self.report.entries();
-        Chapter::new(self.path.clone(), entries, guarantees, &self.sources)
+        let guarantees = vec![self.report.guarantee()];
+        let findings = self.report.findings();
+        Chapter::new(self.path.clone(), findings, guarantees, &self.sources)
     }
 
     /// The run for its races, the schedule that shows them for others.
@@ -227,15 +222,19 @@ impl Verdict for Check {
         let replays = self.replays();
         let own = std::iter::once((&self.run.execution, &self.findings));
         let others = replays.iter().map(|(execution, found)| (execution, found));
-        let mut scenes = FxHashMap::default();
+        let mut races = FxHashMap::default();
         for (execution, findings) in own.chain(others) {
-            for finding in &findings.races {
-                let identity = race_identity(&finding.race, &execution.names, &self.sources);
-                let scene = Scene::new(execution, finding.race);
-                scenes.entry(identity).or_insert(scene);
+            let mut describer = Describer::new(&execution.names, &self.sources);
+            for found in &findings.races {
+                let finding = describer.finding(Rule::Race, hb::ENGINE.name, &found.race);
+                races
+                    .entry(finding.identity)
+                    .or_insert((execution, found.race));
             }
         }
-        illustrate(&mut chapter, &scenes);
+        illustrate(&mut chapter, |finding| {
+            races.get(&finding.identity).copied()
+        });
         chapter
     }
 }
@@ -275,7 +274,7 @@ pub fn check(
     watch: Watch,
 ) -> Result<Check, CheckError> {
     let program = Program::parse(source).map_err(|diagnostics| {
-        CheckError::NotAProgram(Renderer::new(path, source).diagnostics(&diagnostics))
+        CheckError::NotAProgram(deadheat_report::diagnostics(path, source, &diagnostics))
     })?;
     // The run leaves memory and time to judge it.
     let stop_run = options.stop.or_full(&memory::FULL_OF_RUN).first_part();
@@ -308,6 +307,7 @@ pub fn check(
         true => searches.filter_map(first_finding).next(),
         false => None,
     };
+    let sources = Sources::with(path, source);
     let mut report = CheckReport::new(
         path,
         constructs,
@@ -316,9 +316,8 @@ pub fn check(
         &findings,
         orders,
         exploration,
+        &sources,
     );
-    let sources = Sources::with(path, source);
-    report.identify(&sources);
     let mut unexplained = None;
     if options.explain {
         let execution = Arc::new(run.execution.clone());
@@ -336,7 +335,6 @@ pub fn check(
         sources,
         unexplained,
         path: path.to_string(),
-        source: source.to_string(),
         program,
         run,
         findings,

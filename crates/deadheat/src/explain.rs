@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadheat_explain::general::{GeneralRaces, general_races};
-use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits};
-use deadheat_model::{EventNumber, Execution, Race, StopReason, StopToken};
+use deadheat_explain::general::{Certainty, GeneralRaces, general_races};
+use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits, add_circumstances};
+use deadheat_model::finding::{Describer, Rule, Status};
+use deadheat_model::guarantee::Limit;
+use deadheat_model::{EventNumber, Execution, Finding, Race, StopReason, StopToken};
 use deadheat_offline::threads::ImpossibleEvent;
 use deadheat_offline::{Options, Recording, Survey, m2};
-use deadheat_report::{Chapter, ExplainReport, RacePicture, Sources, Spelling};
+use deadheat_report::{Chapter, ExplainReport, GeneralReport, RacePicture, Sources};
 use deadheat_trace::{Source, TraceError};
-use deadheat_witness::{NotATrace, Witnesses};
+use deadheat_witness::{NotATrace, Spelling, Witnesses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::drawing::PictureFormat;
 use crate::files::{TraceFailure, newer_sources};
-use crate::illustration::{Scene, illustrate};
+use crate::illustration::{illustrate, race_of};
 use crate::reading::{Reading, read};
 use crate::{Step, Verdict, Watch};
 
@@ -110,23 +112,20 @@ impl Verdict for RaceExplanation {
     }
 
     fn chapter(&self) -> Chapter<'_> {
-        let guarantees = std::iter::once(self.report.guarantee.clone());
-        let guarantees = guarantees.chain(self.report.more()).collect();
-        let entries = self.report.entries();
-        Chapter::new(self.title(), entries, guarantees, &self.sources)
+        let guarantees = vec![self.report.guarantee()];
+        Chapter::new(
+            self.title(),
+            self.report.findings(),
+            guarantees,
+            &self.sources,
+        )
     }
 
     fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
-        let mut scenes = FxHashMap::default();
-        for race in &self.report.races {
-            let scene = Scene::of_pair(&self.execution, &race.pair, race.witness.as_ref());
-            if let Some(scene) = scene {
-                let identity = race.pair.fingerprint.clone();
-                scenes.entry(identity).or_insert(scene);
-            }
-        }
-        illustrate(&mut chapter, &scenes);
+        illustrate(&mut chapter, |finding| {
+            Some((&*self.execution, race_of(&self.execution, finding)?))
+        });
         chapter
     }
 }
@@ -166,7 +165,7 @@ pub fn explain(
     let mut explained = explain_execution(execution, Sources::default(), options, watch)?;
     explained.trace = source.name().to_path_buf();
     if let Some(repair) = repair {
-        explained.report.guarantee += &format!("; {repair}");
+        explained.report.limits.push(Limit::Remains(repair.clone()));
         explained.repair = Some(repair);
     }
     Ok(explained)
@@ -210,6 +209,7 @@ pub(crate) fn explain_execution(
     })
 }
 
+/// Everything that is known, in the execution's names. A reordering that was checked settles what dependences leave open.
 fn report(
     execution: &Arc<Execution>,
     explanation: &Explanation,
@@ -218,14 +218,52 @@ fn report(
     sources: &Sources,
 ) -> ExplainReport {
     let spelling = (!predicted.is_empty()).then(|| Arc::new(Spelling::new(execution.clone())));
-    ExplainReport::new(
-        execution,
-        explanation,
-        predicted,
-        general,
-        sources,
-        spelling.as_ref(),
-    )
+    let spelling = spelling.as_ref();
+    let mut describer = Describer::new(&execution.names, sources);
+    let places: FxHashMap<_, usize> = (0..)
+        .zip(&explanation.races)
+        .map(|(place, race)| (race.race.ends(), place))
+        .collect();
+    let mut apparent: Vec<Finding> = explanation
+        .races
+        .iter()
+        .map(|race| {
+            let (rule, status) = match race.status {
+                deadheat_explain::Status::Actual => (Rule::Race, Status::Actual),
+                deadheat_explain::Status::Feasible => (Rule::Race, Status::Feasible),
+                deadheat_explain::Status::Tangled => (Rule::Suspect, Status::Tangled),
+            };
+            let mut finding = describer.finding(rule, "explain", &race.race);
+            finding.status = Some(status);
+            finding
+        })
+        .collect();
+    let mut others = Vec::new();
+    for race in predicted {
+        let known = places.get(&race.race.ends());
+        let is_settled = race.witness.is_some();
+        let mut finding = race.finding(Rule::PredictedRace, "explain", &mut describer, spelling);
+        finding.status = Some(Status::Predicted);
+        match known.map(|&place| &mut apparent[place]) {
+            Some(known) if known.status == Some(Status::Tangled) && is_settled => {
+                finding.count = known.count;
+                *known = finding;
+            }
+            Some(_) => {}
+            None => others.push(finding),
+        }
+    }
+    let general = general.races.iter().map(|general| GeneralReport {
+        finding: describer.finding(Rule::Race, "explain", &general.race),
+        certain: general.certainty == Certainty::Certain,
+    });
+    let general = general.collect();
+    add_circumstances(execution, sources, apparent.iter_mut().chain(&mut others));
+    let trace = (
+        execution.events.len() as u64,
+        execution.names.strands.len() as u64,
+    );
+    ExplainReport::new(explanation, trace, apparent, others, general)
 }
 
 /// The races that m2 predicts, each with a witness that the checker has accepted. An execution that is

@@ -1,78 +1,56 @@
 //! Stories and graphs for a page of findings: the events that lead to each race, and what orders those around it.
 
-use deadheat_model::{EventNumber, Execution, Race, RacingAccess};
-use deadheat_report::{Chapter, Graph, PairReport, Room, Story, WitnessReport};
-use rustc_hash::FxHashMap;
+use deadheat_model::{EventNumber, Execution, Finding, Race, RacingAccess};
+use deadheat_report::{Chapter, Entry, Graph, Room, Story};
 
-/// A race of an execution, as it is and as a witness shows it.
-pub(crate) struct Scene<'e> {
-    execution: &'e Execution,
-    race: Race,
-    witness: Option<&'e WitnessReport>,
-}
-
-impl<'e> Scene<'e> {
-    pub(crate) fn new(execution: &'e Execution, race: Race) -> Scene<'e> {
-        Scene {
-            execution,
-            race,
-            witness: None,
-        }
-    }
-
-    /// What a report says of a pair of events.
-    pub(crate) fn of_pair(
-        execution: &'e Execution,
-        pair: &PairReport,
-        witness: Option<&'e WitnessReport>,
-    ) -> Option<Scene<'e>> {
-        let access = |number: EventNumber| {
-            let event = execution.event(number)?;
-            let (access, _) = event.any_access()?;
-            let racing = RacingAccess {
-                event: number,
-                strand: event.strand(),
-                site: event.site(),
-                kind: access.kind,
-            };
-            Some((access.location, racing))
-        };
-        // A witness may show the two in the other order.
-        let (first, second) = (pair.first.event, pair.second.event);
-        let (location, first_access) = access(first.min(second))?;
-        let (_, second_access) = access(first.max(second))?;
-        let race = Race {
-            location,
-            first: first_access,
-            second: second_access,
-            count: pair.count,
-        };
-        Some(Scene {
-            witness,
-            ..Scene::new(execution, race)
-        })
-    }
-
-    /// The events that lead to it, and what orders those around it, as far as there is room.
-    pub(crate) fn drawn(&self, room: &mut Room) -> (Option<Story>, Option<Graph>) {
-        let story = match self.witness {
-            Some(witness) => Story::of_witness(witness, room),
-            None => Story::of_execution(self.execution, &self.race, room),
-        };
-        let graph = match room.take_graph(self.execution.events.len()) {
-            true => Graph::of_execution(self.execution, &self.race),
-            false => None,
-        };
-        (story, graph)
-    }
-}
-
-/// Adds what there is to see of each finding, by its identity.
-pub(crate) fn illustrate(chapter: &mut Chapter<'_>, scenes: &FxHashMap<String, Scene<'_>>) {
+/// Adds to each finding what there is to see of it. `around` is the execution that shows a race, and the race, where there
+/// is one; a race with a witness is shown by that.
+pub(crate) fn illustrate<'e>(
+    chapter: &mut Chapter<'_>,
+    around: impl Fn(&Finding) -> Option<(&'e Execution, Race)>,
+) {
     let mut room = Room::default();
     for entry in &mut chapter.entries {
-        if let Some(scene) = scenes.get(&entry.fingerprint) {
-            (entry.story, entry.graph) = scene.drawn(&mut room);
-        }
+        let around = around(&entry.lead);
+        let Entry { lead, .. } = entry;
+        let order = lead.proof.as_ref().and_then(|proof| proof.reordering());
+        let story = match (order, &around) {
+            (Some(order), _) => Story::of_witness(order, &mut room),
+            (None, Some((execution, race))) => Story::of_execution(execution, race, &mut room),
+            (None, None) => None,
+        };
+        let graph = match around {
+            Some((execution, race)) if room.take_graph(execution.events.len()) => {
+                Graph::of_execution(execution, &race)
+            }
+            Some(_) => None,
+            None => Graph::of_finding(lead),
+        };
+        (entry.story, entry.graph) = (story, graph);
     }
+}
+
+/// The race of an execution that a finding with the numbers of its events is about.
+pub(crate) fn race_of(execution: &Execution, finding: &Finding) -> Option<Race> {
+    let (first, second) = finding.pair()?;
+    let access = |number: EventNumber| {
+        let event = execution.event(number)?;
+        let (access, _) = event.any_access()?;
+        let racing = RacingAccess {
+            event: number,
+            strand: event.strand(),
+            site: event.site(),
+            kind: access.kind,
+        };
+        Some((access.location, racing))
+    };
+    // A witness may show the two in the other order.
+    let (location, first_access) = access(first.event.min(second.event))?;
+    let (_, second_access) = access(first.event.max(second.event))?;
+    Some(Race {
+        location,
+        first: first_access,
+        second: second_access,
+        count: finding.count,
+    })
 }

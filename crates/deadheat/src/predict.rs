@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use deadheat_model::StopToken;
-use deadheat_native::{NativeRace, Suppressions, Survey};
+use deadheat_explain::remedy;
+use deadheat_model::{Finding, StopToken};
+use deadheat_native::{Recorded, Suppressions, Survey};
 use deadheat_offline::m2;
 use deadheat_offline::threads::hb;
-use deadheat_report::{
-    AnalyzeReport, Chapter, Excerpts, Filter, Graph, PredictReport, PredictedRace, Room, Sources,
-    Story, identity, native_entries, native_race, predicted_entries,
-};
+use deadheat_report::{Chapter, Filter, OtherOrders, RunReport, Sources};
 use deadheat_trace::TraceError;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
+use crate::illustration::illustrate;
 use crate::{
     AnalyzeError, AnalyzeOptions, EngineChoice, RecordError, RecordOptions, Recording, RunOptions,
     Verdict, Watch, analyze, record,
@@ -41,16 +40,14 @@ pub enum PredictError {
 /// A program that has run, and what it could have done.
 pub struct Prediction {
     recording: Recording,
-    happened: Survey,
-    predicted: Vec<PredictedRace>,
     program: String,
     /// The files that it is about.
     pub sources: Sources,
     /// What was found; nothing if the program was not built to be recorded.
-    pub report: Option<PredictReport>,
+    pub report: Option<RunReport>,
     /// What restricts the verdict: recordings that are not whole.
     pub warnings: Vec<String>,
-    /// What the checker refused: to be told.
+    /// The witnesses that the checker refused: bugs of deadheat.
     pub complaints: Vec<String>,
 }
 
@@ -62,23 +59,21 @@ impl Prediction {
 
     /// Whether there was or could have been a race.
     pub fn has_race(&self) -> bool {
-        !self.happened.races.is_empty() || !self.predicted.is_empty()
+        let report = self.report.as_ref();
+        report.is_some_and(|report| report.findings().next().is_some())
     }
 }
 
 impl Verdict for Prediction {
-    type Report = PredictReport;
+    type Report = RunReport;
 
-    fn reports(&self) -> &[PredictReport] {
+    fn reports(&self) -> &[RunReport] {
         self.report.as_slice()
     }
 
     fn text(&self, most: usize) -> String {
-        let excerpts = Excerpts::new(&self.sources);
         let report = self.report.as_ref();
-        report.map_or(String::new(), |report| {
-            excerpts.prediction(&self.happened, &self.predicted, report, most)
-        })
+        report.map_or(String::new(), |report| report.text(&self.sources, 0, most))
     }
 
     fn warning(&self) -> Option<String> {
@@ -86,31 +81,15 @@ impl Verdict for Prediction {
     }
 
     fn chapter(&self) -> Chapter<'_> {
-        let mut entries = native_entries(&self.happened.races, "hb", &self.sources);
-        entries.extend(predicted_entries(&self.predicted, &self.sources));
         let report = self.report.as_ref();
-        let guarantee = report.map(|report| report.guarantee().to_string());
-        let guarantees = guarantee.into_iter().collect();
-        Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+        let guarantees = report.map(RunReport::guarantee).into_iter().collect();
+        let findings = report.into_iter().flat_map(RunReport::findings);
+        Chapter::new(self.program.clone(), findings, guarantees, &self.sources)
     }
 
     fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
-        let name = |race| identity(race, &self.sources);
-        let happened = self.happened.races.iter();
-        let happened: FxHashMap<String, &NativeRace> =
-            happened.map(|race| (name(race), race)).collect();
-        let predicted = self.predicted.iter();
-        let predicted: FxHashMap<String, &PredictedRace> =
-            predicted.map(|found| (name(&found.race), found)).collect();
-        let mut room = Room::default();
-        for entry in &mut chapter.entries {
-            let race = happened.get(&entry.fingerprint);
-            entry.graph = race.map(|race| Graph::of_program(race));
-            if let Some(found) = predicted.get(&entry.fingerprint) {
-                entry.story = Story::of_witness(&found.witness, &mut room);
-            }
-        }
+        illustrate(&mut chapter, |_| None);
         chapter
     }
 }
@@ -136,35 +115,31 @@ pub fn predict(
     let stop = stop();
     let mut prediction = Prediction {
         recording,
-        happened: Survey::default(),
-        predicted: Vec::new(),
         program: options.program.path.to_string_lossy().into_owned(),
         sources: Sources::default(),
         report: None,
         warnings: Vec::new(),
         complaints: Vec::new(),
     };
-    prediction.happened.left_behind = prediction.recording.left_behind();
-    let mut judged: Vec<Result<AnalyzeReport, String>> = Vec::new();
+    let mut happened = Survey::default();
+    happened.left_behind = prediction.recording.left_behind();
+    let mut others = OtherOrders {
+        complete: true,
+        ..OtherOrders::default()
+    };
+    let mut failure = None;
     let mut left_out = filter.start();
+    // Findings that were reported, suppressed or known before.
+    let mut seen = FxHashSet::default();
+    let several = prediction.recording.traces.len() > 1;
     for (path, recorded) in &prediction.recording.traces {
-        prediction.happened.processes += 1;
-        prediction.happened.threads += recorded.threads;
+        happened.processes += 1;
+        happened.threads += recorded.threads;
         if recorded.full {
-            prediction.happened.full =
+            happened.full =
                 Some("--limit, a full disk below TMPDIR, or a limit on the size of files");
-            prediction.warnings.push(
-                "the recording ends before the program did: there was no more room; --limit gives more"
-                    .to_string(),
-            );
         }
-        if recorded.tasks > 0 {
-            prediction.warnings.push(
-                "what one thread of OpenMP runs of loops, sections and `single` is taken to be in that order here; \
-                 `deadheat run` without --predict tells it apart"
-                    .to_string(),
-            );
-        }
+        prediction.warnings.extend(warnings(recorded));
         let source = deadheat_trace::open(path)?;
         let asked = AnalyzeOptions {
             engines: EngineChoice::These(vec![&hb::ENGINE, &m2::ENGINE]),
@@ -177,55 +152,53 @@ pub fn predict(
             analysis => analysis?,
         };
         prediction.complaints.extend(analysis.refused);
-        let mut suppressed = FxHashSet::default();
-        let mut covers = |race: &NativeRace, places| {
-            let covers = suppressions.cover(race) || recorded.suppressions.cover(race);
-            if covers && suppressed.insert(places) {
-                prediction.happened.suppressed += 1;
-            }
-            covers
-        };
-        let mut known = FxHashSet::default();
         for report in analysis.reports {
             let predicts = report.engine == m2::ENGINE.name;
-            for found in &report.races {
-                let race = native_race(&found.pair, recorded);
-                if known.contains(&found.pair.places) || covers(&race, found.pair.places) {
-                    continue;
-                }
-                if filter.knows(&identity(&race, &prediction.sources), &mut left_out) {
-                    known.insert(found.pair.places);
-                    continue;
-                }
-                match &found.witness {
-                    Some(witness) if predicts => prediction.predicted.push(PredictedRace {
-                        race,
-                        witness: witness.clone(),
-                    }),
-                    _ if predicts => {}
-                    _ => {
-                        known.insert(found.pair.places);
-                        prediction.happened.races.push(race);
-                    }
-                }
-            }
             if predicts {
-                judged.push(Ok(report));
+                others.undecided += report.undecided.len() as u64;
+                others.complete &= report.complete;
+            }
+            for mut finding in report.races {
+                if !seen.insert(finding.identity) {
+                    continue;
+                }
+                complete(&mut finding, recorded);
+                finding.process = several.then_some(recorded.process);
+                if suppressions.cover(&finding) || recorded.suppressions.cover(&finding) {
+                    happened.suppressed += 1;
+                } else if !filter.knows(&finding, &mut left_out) {
+                    let list = match predicts {
+                        true => &mut others.findings,
+                        false => &mut happened.findings,
+                    };
+                    list.push(finding);
+                }
             }
         }
-        let mine = analysis
-            .failures
-            .iter()
-            .map(|failure| Err(failure.to_string()));
-        judged.extend(mine);
+        failure = failure.or(analysis.failures.first().map(ToString::to_string));
     }
-    prediction.happened.in_baseline = left_out.known;
+    happened.in_baseline = left_out.known;
     if !prediction.recording.traces.is_empty() {
-        let judged: Result<Vec<AnalyzeReport>, String> = judged.into_iter().collect();
-        let judged = judged.as_deref().map_err(String::clone);
-        let (happened, predicted) = (&prediction.happened, &prediction.predicted);
-        let sources = &prediction.sources;
-        prediction.report = Some(PredictReport::new(happened, predicted, sources, judged));
+        let others = failure.map_or(Ok(others), Err);
+        prediction.report = Some(RunReport::of_prediction(happened, others));
     }
     Ok(prediction)
+}
+
+/// Adds what is known of the run to a finding of its trace, and what then follows from it.
+fn complete(finding: &mut Finding, recorded: &Recorded) {
+    recorded.complete(finding);
+    finding.remedy = remedy(finding);
+}
+
+/// What restricts what a recording says.
+fn warnings(recorded: &Recorded) -> Vec<String> {
+    let full = recorded.full.then_some(
+        "the recording ends before the program did: there was no more room; --limit gives more",
+    );
+    let tasks = (recorded.tasks > 0).then_some(
+        "what one thread of OpenMP runs of loops, sections and `single` is taken to be in that order here; \
+         `deadheat run` without --predict tells it apart",
+    );
+    full.into_iter().chain(tasks).map(str::to_string).collect()
 }

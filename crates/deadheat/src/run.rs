@@ -4,17 +4,16 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use deadheat_explain::remedy;
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, NativeRace, Outcome, Process, Program,
-    Suppressions, Survey, findings_files, launch,
+    Findings, FindingsError, Launch, LaunchError, Outcome, Process, Program, Suppressions, Survey,
+    findings_files, launch,
 };
-use deadheat_report::{
-    Chapter, Excerpts, Filter, Graph, RunReport, Sources, identity, leave_out_known, native_entries,
-};
-use rustc_hash::FxHashMap;
+use deadheat_report::{Chapter, Filter, RunReport, Sources, finding, leave_out_known};
 use thiserror::Error;
 
 use crate::Verdict;
+use crate::illustration::illustrate;
 use crate::mistaken::advice;
 
 /// What is to be run, and how.
@@ -41,7 +40,6 @@ pub enum RunError {
 pub struct ProgramRun {
     /// How it ended.
     outcome: Outcome,
-    survey: Survey,
     program: String,
     /// The files that it is about.
     pub sources: Sources,
@@ -59,14 +57,14 @@ impl ProgramRun {
 
     /// Whether there was a race.
     pub fn has_race(&self) -> bool {
-        !self.survey.races.is_empty()
+        let report = self.report.as_ref();
+        report.is_some_and(|report| !report.survey.findings.is_empty())
     }
 
     /// Why nothing is known, if there was no room to write races down and none was.
     pub fn loss(&self) -> Option<String> {
-        let report = self.report.as_ref();
-        let report = report.filter(|_| self.survey.full.is_some() && !self.has_race())?;
-        Some(report.guarantee.clone())
+        let report = self.report.as_ref()?;
+        (report.survey.full.is_some() && !self.has_race()).then(|| report.guarantee())
     }
 }
 
@@ -79,10 +77,9 @@ impl Verdict for ProgramRun {
 
     /// Without the races that were shown while the program ran.
     fn text(&self, most: usize) -> String {
-        let excerpts = Excerpts::new(&self.sources);
         let report = self.report.as_ref();
         report.map_or(String::new(), |report| {
-            excerpts.text(&self.survey, report, self.shown, most)
+            report.text(&self.sources, self.shown, most)
         })
     }
 
@@ -92,22 +89,14 @@ impl Verdict for ProgramRun {
 
     fn chapter(&self) -> Chapter<'_> {
         let report = self.report.as_ref();
-        let engine = report.map_or("", |report| report.engine);
-        let entries = native_entries(&self.survey.races, engine, &self.sources);
-        let guarantee = report.map(|report| report.guarantee.clone());
-        let guarantees = guarantee.into_iter().collect();
-        Chapter::new(self.program.clone(), entries, guarantees, &self.sources)
+        let guarantees = report.map(RunReport::guarantee).into_iter().collect();
+        let findings = report.into_iter().flat_map(RunReport::findings);
+        Chapter::new(self.program.clone(), findings, guarantees, &self.sources)
     }
 
     fn illustrated(&self) -> Chapter<'_> {
         let mut chapter = self.chapter();
-        let races = self.survey.races.iter();
-        let races = races.map(|race| (identity(race, &self.sources), race));
-        let races: FxHashMap<String, &NativeRace> = races.collect();
-        for entry in &mut chapter.entries {
-            let race = races.get(&entry.fingerprint);
-            entry.graph = race.map(|race| Graph::of_program(race));
-        }
+        illustrate(&mut chapter, |_| None);
         chapter
     }
 }
@@ -134,7 +123,6 @@ pub fn run(
     };
     let mut ran = ProgramRun {
         outcome,
-        survey: Survey::default(),
         program: options.program.path.to_string_lossy().into_owned(),
         sources: live.sources,
         report: None,
@@ -142,12 +130,15 @@ pub fn run(
     };
     if !ran.outcome.files.is_empty() {
         let findings = Findings::read(&ran.outcome.files)?;
-        ran.survey = Survey::new(&findings, suppressions);
+        let mut survey = Survey::new(&findings, suppressions, &ran.sources);
+        for finding in &mut survey.findings {
+            finding.remedy = remedy(finding);
+        }
         let no_room = "a full disk below TMPDIR, or a limit on the size of files";
-        ran.survey.full = ran.outcome.full.then_some(no_room);
-        ran.survey.left_behind = ran.outcome.left_behind;
-        leave_out_known(&mut ran.survey, filter, &ran.sources);
-        ran.report = Some(RunReport::new(&ran.survey, &ran.sources));
+        survey.full = ran.outcome.full.then_some(no_room);
+        survey.left_behind = ran.outcome.left_behind;
+        leave_out_known(&mut survey, filter);
+        ran.report = Some(RunReport::of_run(survey));
     }
     Ok(ran)
 }
@@ -186,16 +177,18 @@ impl Live {
             if read.is_ok() {
                 let before = process.races.len();
                 *taken += process.take(&content) as u64;
-                self.survey.add(process, before, suppressions);
+                self.survey
+                    .add(process, before, suppressions, &self.sources);
             }
         }
         let mut known = filter.start();
-        for race in &self.survey.races[self.seen..] {
-            if !filter.knows(&identity(race, &self.sources), &mut known) {
-                show(&Excerpts::new(&self.sources).race(race));
+        for found in &mut self.survey.findings[self.seen..] {
+            found.remedy = remedy(found);
+            if !filter.knows(found, &mut known) {
+                show(&finding(found, &self.sources));
                 self.shown += 1;
             }
         }
-        self.seen = self.survey.races.len();
+        self.seen = self.survey.findings.len();
     }
 }

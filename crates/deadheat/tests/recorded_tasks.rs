@@ -17,7 +17,7 @@ fn recorded(check: Check, workers: usize, program: impl FnOnce()) -> (String, Ve
     let mut variables: Vec<String> = report
         .races
         .iter()
-        .map(|race| race.pair.variable.to_string())
+        .map(|race| race.variable.name.to_string())
         .collect();
     variables.sort();
     variables.dedup();

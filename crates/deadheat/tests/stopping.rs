@@ -44,9 +44,9 @@ fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
     assert_eq!(report.stopped.as_deref(), Some("interrupted"));
     // What the search has not come to, the recorded order still shows.
     assert_eq!(report.races.len(), 300);
-    assert!(report.races.iter().all(|race| race.verified));
+    assert!(report.races.iter().all(|race| race.proof.is_some()));
     assert!(!report.complete && analysis.refused.is_empty());
-    let guarantee = &report.guarantee;
+    let guarantee = report.guarantee();
     assert!(
         guarantee.starts_with("every race shown can happen")
             && guarantee.ends_with("m2 was stopped before everything was tried (interrupted)"),
@@ -91,10 +91,10 @@ fn what_is_found_before_any_stop_is_found_without_one() {
         let all: std::collections::HashSet<_> = whole
             .races
             .iter()
-            .map(|race| (race.pair.first.event, race.pair.second.event))
+            .map(|race| (race.sides[0].event, race.sides[1].event))
             .collect();
         for race in &stopped.races {
-            let pair = (race.pair.first.event, race.pair.second.event);
+            let pair = (race.sides[0].event, race.sides[1].event);
             assert!(all.contains(&pair), "{} {pair:?}", engine.name);
         }
         if stopped.stopped.is_some() {
@@ -120,7 +120,7 @@ fn a_race_whose_schedule_was_not_followed_again_says_so() {
     let explored = check.report.explored.as_mut().unwrap();
     assert!(!explored.races.is_empty());
     let races = explored.races.iter_mut();
-    races.for_each(|race| race.schedule.clear());
+    races.for_each(|race| race.proof = None);
     let hidden = check.text(usize::MAX);
     let [example, none] = ["for example, by the schedule", "without a schedule"];
     assert!(shown.contains(example) && !shown.contains(none), "{shown}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deadheat_model::finding::{
     Act, Creation, Describer, Finding, HeldLock, Remedy, Side, SourceLines,
 };
-use deadheat_model::{Event, EventNumber, Execution, Lock, Op, Site, Strand};
+use deadheat_model::{Event, EventNumber, Execution, Lock, Names, Op, Site, Strand};
 use rustc_hash::FxHashMap;
 
 use crate::remedy::remedy;
@@ -30,58 +30,114 @@ pub fn add_circumstances<'f>(
     lines: &dyn SourceLines,
     findings: impl IntoIterator<Item = &'f mut Finding>,
 ) {
-    let mut findings: Vec<&mut Finding> = findings.into_iter().collect();
-    let mut wanted: Vec<(EventNumber, usize, usize)> = Vec::new();
-    for (index, finding) in findings.iter().enumerate() {
-        let sides = finding.sides.iter().enumerate();
-        wanted.extend(sides.map(|(side, at)| (at.event, index, side)));
+    let mut circumstances = Circumstances::new(findings);
+    for event in &execution.events {
+        if circumstances.are_known() {
+            break;
+        }
+        circumstances.follow(event, &execution.names);
     }
-    wanted.retain(|(event, ..)| *event > 0);
-    if wanted.is_empty() {
-        return;
+    circumstances.finish(&execution.names, lines);
+}
+
+/// The circumstances of findings, from a pass over the events of an execution that need not be in memory.
+pub struct Circumstances<'f> {
+    findings: Vec<&'f mut Finding>,
+    /// The events that are sides of findings, in their order, and which sides these are.
+    wanted: Vec<(EventNumber, usize, usize)>,
+    /// How many of them have come.
+    come: usize,
+    /// How many events have come.
+    count: EventNumber,
+    strands: Vec<Vec<Strand>>,
+    held: FxHashMap<Strand, Vec<(Lock, bool)>>,
+    starts: FxHashMap<Strand, Start>,
+}
+
+impl<'f> Circumstances<'f> {
+    /// Of these findings.
+    pub fn new(findings: impl IntoIterator<Item = &'f mut Finding>) -> Circumstances<'f> {
+        let findings: Vec<&mut Finding> = findings.into_iter().collect();
+        let mut wanted: Vec<(EventNumber, usize, usize)> = Vec::new();
+        for (index, finding) in findings.iter().enumerate() {
+            let sides = finding.sides.iter().enumerate();
+            wanted.extend(sides.map(|(side, at)| (at.event, index, side)));
+        }
+        wanted.retain(|(event, ..)| *event > 0);
+        wanted.sort_unstable();
+        Circumstances {
+            strands: vec![Vec::new(); findings.len()],
+            findings,
+            wanted,
+            come: 0,
+            count: 0,
+            held: FxHashMap::default(),
+            starts: FxHashMap::default(),
+        }
     }
-    wanted.sort_unstable();
-    let mut describer = Describer::new(&execution.names, lines);
-    let mut held: FxHashMap<Strand, Vec<(Lock, bool)>> = FxHashMap::default();
-    let mut starts: FxHashMap<Strand, Start> = FxHashMap::default();
-    let isolation = execution.names.isolation();
-    let mut next = wanted.iter().peekable();
-    for (number, event) in (1..).zip(&execution.events) {
-        while let Some(&&(wanted, finding, side)) = next.peek()
-            && wanted <= number
+
+    /// Whether the events to come say nothing more.
+    pub fn are_known(&self) -> bool {
+        self.come == self.wanted.len()
+    }
+
+    /// Takes in the next event.
+    pub fn follow(&mut self, event: &Event, names: &Names) {
+        self.count += 1;
+        while let Some(&(number, finding, side)) = self.wanted.get(self.come)
+            && number <= self.count
         {
-            next.next();
-            if wanted == number {
-                let locks = held.get(&event.strand()).map_or(&[][..], Vec::as_slice);
-                add(&mut findings[finding].sides[side], event, locks, execution);
+            self.come += 1;
+            let locks = self
+                .held
+                .get(&event.strand())
+                .map_or(&[][..], Vec::as_slice);
+            add(&mut self.findings[finding].sides[side], event, locks, names);
+            let strands = &mut self.strands[finding];
+            if !strands.contains(&event.strand()) {
+                strands.push(event.strand());
             }
         }
-        follow(event, number, isolation, &mut held, &mut starts);
+        follow(
+            event,
+            self.count,
+            names.isolation(),
+            &mut self.held,
+            &mut self.starts,
+        );
     }
-    for finding in findings {
-        if finding.creations.is_empty() {
-            let strands = strands(execution, finding);
-            finding.creations = creations(&mut describer, &starts, &strands);
-            let are_tasks = |strand: &Strand| starts.get(strand).is_some_and(|s| s.is_task);
-            if strands.iter().any(are_tasks) || !execution.names.positions.is_empty() {
-                finding.remedy = of_tasks(&mut describer, &starts, &strands);
+
+    /// Completes the findings.
+    pub fn finish(self, names: &Names, lines: &dyn SourceLines) {
+        let mut describer = Describer::new(names, lines);
+        for (finding, strands) in self.findings.into_iter().zip(self.strands) {
+            if strands.is_empty() {
                 continue;
             }
-        }
-        if finding.remedy.is_none() {
-            finding.remedy = remedy(finding);
+            if finding.creations.is_empty() {
+                finding.creations = creations(&mut describer, &self.starts, &strands);
+                let are_tasks =
+                    |strand: &Strand| self.starts.get(strand).is_some_and(|s| s.is_task);
+                if strands.iter().any(are_tasks) || !names.positions.is_empty() {
+                    finding.remedy = of_tasks(&mut describer, &self.starts, &strands);
+                    continue;
+                }
+            }
+            if finding.remedy.is_none() {
+                finding.remedy = remedy(finding);
+            }
         }
     }
 }
 
 /// What an event knows about the side that it is.
-fn add(side: &mut Side, event: &Event, locks: &[(Lock, bool)], execution: &Execution) {
+fn add(side: &mut Side, event: &Event, locks: &[(Lock, bool)], names: &Names) {
     if let Act::Access { atomic, .. } = &mut side.act {
         *atomic |= event.any_access().is_some_and(|(_, atomic)| atomic);
     }
     if side.locks.is_empty() && !locks.is_empty() {
         let named = locks.iter().map(|&(lock, exclusive)| HeldLock {
-            name: execution.names.lock(lock).into_owned(),
+            name: names.lock(lock).into_owned(),
             exclusive,
         });
         side.locks = named.collect();
@@ -121,15 +177,6 @@ fn follow(
         }
         _ => {}
     }
-}
-
-/// The strands of a finding's sides.
-fn strands(execution: &Execution, finding: &Finding) -> Vec<Strand> {
-    let events = finding.sides.iter().map(|side| side.event);
-    let strands = events.filter_map(|number| Some(execution.event(number)?.strand()));
-    let mut strands: Vec<Strand> = strands.collect();
-    strands.dedup();
-    strands
 }
 
 /// How these strands were started, in the order of that.

@@ -3,8 +3,11 @@
 //! An engine's witness is the engine's word: a race whose witness the checker refuses is undecided, and the refusal is a
 //! bug to report.
 
+use std::sync::Arc;
+
+use deadheat_model::finding::{Describer, Finding, Proof, Rule};
 use deadheat_model::{Findings, Race, StopToken, Witness, racy};
-use deadheat_witness::{Refusal, Verified, Witnesses};
+use deadheat_witness::{Refusal, Spelling, Verified, VerifiedReordering, Witnesses};
 
 /// A race, with its proof if the engine gives proofs.
 #[derive(Clone, Debug)]
@@ -24,6 +27,25 @@ pub struct Judgement {
     pub rest: Findings,
     /// The refusals. Each is a bug in the engine.
     pub refused: Vec<(Race, Refusal)>,
+}
+
+impl JudgedRace {
+    /// The race as a finding of this engine, in a trace's names. The spelling is that of the trace against which witnesses
+    /// were checked; without one there is no proof.
+    pub fn finding(
+        self,
+        rule: Rule,
+        engine: &'static str,
+        describer: &mut Describer<'_>,
+        spelling: Option<&Arc<Spelling>>,
+    ) -> Finding {
+        let mut finding = describer.finding(rule, engine, &self.race);
+        finding.proof = self.witness.zip(spelling).map(|(witness, spelling)| {
+            let proof = VerifiedReordering::new(witness, spelling.clone());
+            Arc::new(proof) as Arc<dyn Proof>
+        });
+        finding
+    }
 }
 
 impl Judgement {

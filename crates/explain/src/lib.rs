@@ -26,14 +26,16 @@ mod circumstances;
 mod explanation;
 pub mod general;
 mod judgement;
+mod program;
 mod remedy;
 mod replay;
 
-pub use circumstances::add_circumstances;
+pub use circumstances::{Circumstances, add_circumstances};
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
     Status, edges, explain, neighbourhood,
 };
 pub use judgement::{JudgedRace, Judgement};
+pub use program::{MAX_WAITING, ProgramFindings};
 pub use remedy::remedy;
 pub use replay::{Replay, VerifiedSchedule};

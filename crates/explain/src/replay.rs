@@ -1,8 +1,8 @@
-//! The checker of schedules: runs the program again, and looks whether the race is there.
+//! The checker of schedules: runs the program again, and looks whether the race, the deadlock or the error is there.
 //!
 //! An exploration says that two accesses race in some schedule, and gives it. Simple model: follow the
-//! schedule to its end; the two accesses must be there, and happens-before must order them neither way.
-//! How the schedule was found plays no part.
+//! schedule to its end; the two accesses must be there, and happens-before must order them neither way. A deadlock or an
+//! error must be what the run ends in. How the schedule was found plays no part.
 //!
 //! Cost: a run up to the race, and happens-before over it, for each race.
 
@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use deadheat_explore::{Exploration, PossibleRace};
-use deadheat_lang::{Program, RecordedSchedule};
+use deadheat_lang::{Ending, Program, RecordedSchedule, RuntimeError};
 use deadheat_model::finding::{Proof, Reordering};
 use deadheat_model::{AccessKind, Site, StopToken};
 use deadheat_offline::threads::hb;
 
-/// A schedule that shows its race when the program follows it. Only [`Replay`] makes one, once it has seen the race.
+/// A schedule that shows its finding when the program follows it. Only [`Replay`] makes one, once it has seen that.
 ///
 /// This checker needs the program and happens-before, so it cannot live beside the checker of witnesses, which uses
 /// neither; therefore its proof is a type of its own.
@@ -24,12 +24,29 @@ pub struct VerifiedSchedule {
     schedule: RecordedSchedule,
     /// Its lines, once somebody asks for them.
     lines: OnceLock<Vec<String>>,
+    /// Who enters sections up to there, where orders of sections were searched.
+    sections: Option<Vec<String>>,
 }
 
 impl VerifiedSchedule {
+    fn seen(schedule: &RecordedSchedule) -> VerifiedSchedule {
+        VerifiedSchedule {
+            schedule: schedule.clone(),
+            lines: OnceLock::new(),
+            sections: None,
+        }
+    }
+
     /// The schedule.
     pub fn proof(&self) -> &RecordedSchedule {
         &self.schedule
+    }
+
+    /// The same, with who enters sections up to there.
+    #[must_use]
+    pub fn through(mut self, sections: Vec<String>) -> VerifiedSchedule {
+        self.sections = Some(sections);
+        self
     }
 }
 
@@ -43,6 +60,10 @@ impl Proof for VerifiedSchedule {
         let lines = || text().lines().map(str::to_string).collect();
         Some(self.lines.get_or_init(lines))
     }
+
+    fn sections(&self) -> Option<&[String]> {
+        self.sections.as_deref()
+    }
 }
 
 /// An exploration whose races have been looked at again.
@@ -51,6 +72,10 @@ pub struct Replay<'e> {
     pub exploration: &'e Exploration,
     /// The races, each with its schedule; without one where too many were found to keep it, or to follow it in time.
     pub races: Vec<(&'e PossibleRace, Option<VerifiedSchedule>)>,
+    /// What the deadlock's schedule shows, if it was followed.
+    pub deadlock: Option<VerifiedSchedule>,
+    /// The same for each error.
+    pub errors: Vec<Option<VerifiedSchedule>>,
     /// How many races did not show when their schedules were followed. Each is a bug in the explorer.
     pub refused: usize,
 }
@@ -64,17 +89,35 @@ impl<'e> Replay<'e> {
                 0 => races.push((race, None)),
                 _ if stop.due().is_some() => races.push((race, None)),
                 _ if shows(program, race) => {
-                    let schedule = VerifiedSchedule {
-                        schedule: race.schedule.clone(),
-                        lines: OnceLock::new(),
-                    };
-                    races.push((race, Some(schedule)));
+                    races.push((race, Some(VerifiedSchedule::seen(&race.schedule))));
                 }
                 _ => {}
             }
         }
+        let ends = |schedule: &RecordedSchedule, so: &dyn Fn(&Ending) -> bool| {
+            let in_time = schedule.steps() > 0 && stop.due().is_none();
+            let run = in_time.then(|| program.follow(schedule).ok()).flatten()?;
+            so(&run.ending).then(|| VerifiedSchedule::seen(schedule))
+        };
+        let deadlock = exploration.deadlock.as_ref().and_then(|found| {
+            ends(&found.schedule, &|ending| {
+                matches!(ending, Ending::Deadlock(_))
+            })
+        });
+        let errors = exploration.errors.iter().map(|found| {
+            let same = |error: &RuntimeError| {
+                error.site == found.what.site
+                    && error.kind.to_string() == found.what.kind.to_string()
+            };
+            ends(
+                &found.schedule,
+                &|ending| matches!(ending, Ending::Error(error) if same(error)),
+            )
+        });
         Replay {
             exploration,
+            deadlock,
+            errors: errors.collect(),
             refused: exploration.races.len() - races.len(),
             races,
         }

@@ -4,7 +4,7 @@
 //! trace, a running program) produces an [`Execution`]: a sequence of [`Event`]s, each one strand
 //! doing one [`Op`] at one [`Site`], beside the [`Names`] of what the numbers in the events stand for.
 //! An engine reads the events and gives its [`Findings`]: [`Race`]s, some with a [`Witness`]. What a user sees of each is a
-//! [`Finding`].
+//! [`Finding`], and what a verdict as a whole promises is a [`Guarantee`].
 //! [`words`] is the one table of words for operations.
 //!
 //! The crate has no I/O and no algorithms.
@@ -23,6 +23,7 @@ mod event;
 mod execution;
 pub mod finding;
 mod findings;
+pub mod guarantee;
 mod names;
 mod race;
 mod stop_token;
@@ -37,6 +38,7 @@ pub use event::{
 pub use execution::Execution;
 pub use finding::Finding;
 pub use findings::{Findings, FoundRace, racy};
+pub use guarantee::Guarantee;
 pub use names::{Names, Parent, SourcePosition, path_name};
 pub use race::{Race, RaceKind, RacingAccess};
 pub use stop_token::{GRACE, StopPoll, StopReason, StopToken};

@@ -30,6 +30,5 @@ pub use recording::{Recorded, RecordingError, tape_of, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use rust::{CARGO_SINCE, RustError, cargo, cargo_words};
 pub use suppressions::{SuppressionError, Suppressions};
-pub use survey::{Creation, HeldLock, NativeAccess, NativeRace, NativeTask, Place, Survey};
-pub use symbols::Frame;
+pub use survey::Survey;
 pub use toolchain::{Compiler, Family, NoCompiler};

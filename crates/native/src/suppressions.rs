@@ -13,14 +13,13 @@
 //! `deadlock:`, `signal:`) are accepted and match nothing here. A pattern matches anywhere in a name; `*` stands
 //! for anything, `^` at its start and `$` at its end for the name's own.
 
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
+use deadheat_model::Finding;
+use deadheat_model::finding::{Frame, Side};
 use thiserror::Error;
-
-use crate::survey::NativeRace;
-use crate::symbols::Frame;
 
 /// The rules of one or several files.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +31,10 @@ pub struct Suppressions {
 struct Rule {
     kind: Kind,
     pattern: String,
+    /// Where it stands, for a rule of a file.
+    origin: String,
+    /// Whether it has matched something.
+    used: Cell<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,11 +101,12 @@ impl Suppressions {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let rule = rule(line).ok_or_else(|| SuppressionError::Rule {
+            let mut rule = rule(line).ok_or_else(|| SuppressionError::Rule {
                 path: path.to_path_buf(),
                 line: index + 1,
                 text: line.to_string(),
             })?;
+            rule.origin = format!("`{line}` (line {} of `{}`)", index + 1, path.display());
             self.rules.push(rule);
         }
         Ok(())
@@ -115,9 +119,18 @@ impl Suppressions {
         }
     }
 
-    /// Is this race not to be shown?
-    pub fn cover(&self, race: &NativeRace) -> bool {
-        self.rules.iter().any(|rule| rule.matches(race))
+    /// Is this finding not to be shown?
+    pub fn cover(&self, finding: &Finding) -> bool {
+        // Every rule that matches is of use, not only the first.
+        let matching = self.rules.iter().filter(|rule| rule.matches(finding));
+        matching.map(|rule| rule.used.set(true)).count() > 0
+    }
+
+    /// The rules of files that have matched nothing, and where they stand. Rules about findings of other tools never match.
+    pub fn unused(&self) -> impl Iterator<Item = &str> {
+        let unused = self.rules.iter().filter(|rule| !rule.used.get());
+        let own = unused.filter(|rule| rule.kind != Kind::OtherFindings);
+        own.map(|rule| rule.origin.as_str())
     }
 }
 
@@ -125,32 +138,38 @@ fn rule(line: &str) -> Option<Rule> {
     let (name, pattern) = line.split_once(':')?;
     let (_, kind) = KINDS.into_iter().find(|(known, _)| *known == name.trim())?;
     let pattern = pattern.trim().to_string();
-    (!pattern.is_empty()).then_some(Rule { kind, pattern })
+    (!pattern.is_empty()).then(|| Rule {
+        kind,
+        pattern,
+        origin: String::new(),
+        used: Cell::new(false),
+    })
 }
 
 impl Rule {
-    fn matches(&self, race: &NativeRace) -> bool {
-        let stacks = [&race.first.stack, &race.second.stack];
+    fn matches(&self, finding: &Finding) -> bool {
         let any_frame = |test: &dyn Fn(&Frame) -> bool| {
-            stacks
-                .iter()
-                .any(|stack| stack.iter().any(|frame| test(frame)))
+            let mut frames = finding.sides.iter().flat_map(|side| side.stack.iter());
+            frames.any(|frame| test(frame))
         };
         let function = |frame: &Frame| self.fits(frame.function.as_deref());
         let file = |frame: &Frame| self.fits(frame.file.as_deref());
         let library = |frame: &Frame| self.fits(Some(&frame.module));
         let anywhere = |frame: &Frame| function(frame) || file(frame) || library(frame);
+        // Of what comes from a trace, only the places are known.
+        let place = |side: &Side| self.fits(side.place.file());
+        let any_place = || finding.sides.iter().any(place);
+        let variable = || self.fits(Some(&finding.variable.name));
         match self.kind {
             Kind::Function => any_frame(&function),
-            Kind::File => any_frame(&file),
+            Kind::File => any_frame(&file) || any_place(),
             Kind::Library => any_frame(&library),
-            Kind::Variable => self.fits(Some(&race.variable)),
-            Kind::Anywhere => any_frame(&anywhere) || self.fits(Some(&race.variable)),
-            Kind::Innermost => {
-                let innermost =
-                    |stack: &Vec<Rc<Frame>>| stack.first().is_some_and(|frame| anywhere(frame));
-                stacks.into_iter().any(innermost)
-            }
+            Kind::Variable => variable(),
+            Kind::Anywhere => any_frame(&anywhere) || any_place() || variable(),
+            Kind::Innermost => finding.sides.iter().any(|side| match side.stack.first() {
+                Some(innermost) => anywhere(innermost),
+                None => place(side),
+            }),
             Kind::OtherFindings => false,
         }
     }
@@ -194,6 +213,11 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use deadheat_model::AccessKind;
+    use deadheat_model::finding::{Act, Place, Rule, Variable};
+
     use super::*;
 
     #[test]
@@ -226,34 +250,43 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_looks_at_its_own() {
+    fn each_kind_matches_its_own() {
         let frame = |function: &str, file: &str| {
-            Rc::new(Frame {
+            Arc::new(Frame {
                 function: Some(function.to_string()),
                 file: Some(file.to_string()),
                 module: "/lib/libold.so.1".to_string(),
                 ..Frame::default()
             })
         };
-        let mut race = NativeRace {
-            variable: "hits+4".to_string(),
-            ..NativeRace::default()
+        let side = |place: &str| {
+            let act = Act::plain(AccessKind::Write);
+            Side::new(act, "T1".into(), Arc::new(Place::parse(place)))
         };
-        race.first.stack = vec![frame("inner", "a.c"), frame("outer", "b.c")];
+        let sides = vec![side("a.c:1"), side("traced.c:2")];
+        let mut race = Finding::new(Rule::Race, "hb", Variable::named("hits+4"), sides);
+        race.sides[0].stack = vec![frame("inner", "a.c"), frame("outer", "b.c")].into();
         let covers = |text: &str| {
             let mut suppressions = Suppressions::default();
             suppressions.rules.push(rule(text).unwrap());
-            suppressions.cover(&race)
+            let covers = suppressions.cover(&race);
+            assert_eq!(
+                suppressions.unused().count() == 0,
+                covers || text.starts_with(['t', 'm'])
+            );
+            covers
         };
         for covering in [
             "function:outer",
             "file:b.c",
+            "file:traced",
             "library:libold",
             "variable:^hits",
             "race:outer",
             "race:a.c",
             "race:hits",
             "race_top:inner",
+            "race_top:traced.c",
             "called_from_lib:libold.so",
         ] {
             assert!(covers(covering), "{covering}");

@@ -1,25 +1,29 @@
-//! What a run found, as people talk about it: each distinct race once, with names, lines, threads and locks.
+//! What a run found, as people talk about it: each distinct finding once, with names, lines, threads and locks.
 //!
-//! Two findings are the same race if their accesses stand on the same two lines, where calls into system headers
-//! count at the line that made them: a thousand stacks that lead to one pair of lines are one thing to mend.
+//! Findings of one identity are one: a thousand stacks that lead to one pair of lines and one variable are one thing to
+//! mend. Calls into system headers count at the line that made them.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use deadheat_tape::findings::Word;
+use deadheat_model::AccessKind;
+use deadheat_model::finding::{
+    Act, Allocation, Creation, Dependence, Finding, Frame, HeldLock, Identity, Place, Rule, Side,
+    SourceLines, Storage, Variable,
+};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Access, Depend, Findings, Memory, OpenMp, Process, Race, Task};
 use crate::suppressions::Suppressions;
-use crate::symbols::{Frame, Symbols};
+use crate::symbols::Symbols;
 
-/// The races of a run.
+/// The findings of a run.
 #[derive(Default)]
 pub struct Survey {
-    /// Distinct races, in the order they were first seen.
-    pub races: Vec<NativeRace>,
-    /// How many distinct races were left out because a suppression covers them.
+    /// Distinct ones, in the order of their places.
+    pub findings: Vec<Finding>,
+    /// How many distinct findings were left out because a suppression covers them.
     pub suppressed: u64,
-    /// How many distinct races were left out because a baseline knows them; nothing if there is none.
+    /// How many distinct findings were left out because a baseline knows them; nothing if there is none.
     pub in_baseline: Option<u64>,
     /// Races that were only counted.
     pub unreported: u64,
@@ -40,137 +44,17 @@ pub struct Survey {
     /// What there was of OpenMP.
     pub openmp: Option<OpenMp>,
     symbols: Symbols,
-    /// The race of each pair of lines; none if it is suppressed.
-    known: FxHashMap<[String; 2], Option<usize>>,
-}
-
-/// One distinct race.
-#[derive(Clone, Debug, Default)]
-pub struct NativeRace {
-    /// The global, or a description of the memory: `x`, `array+12`, `heap block of 16 bytes+4`.
-    pub variable: String,
-    /// More about the memory.
-    pub place: Place,
-    /// How often it was seen.
-    pub count: u64,
-    /// The earlier access.
-    pub first: NativeAccess,
-    /// The one that found it.
-    pub second: NativeAccess,
-    /// The threads it names, where each was created; main is not among them.
-    pub creations: Vec<Creation>,
-    /// The process, if there was more than one.
-    pub pid: Option<u64>,
-}
-
-/// What lies where a race is.
-#[derive(Clone, Debug, Default)]
-pub enum Place {
-    /// A block of the heap.
-    Heap {
-        /// Which byte of the block.
-        offset: u64,
-        /// Its size.
-        size: u64,
-        /// Who allocated it.
-        thread: String,
-        /// The calls that allocated it, innermost first.
-        stack: Vec<Rc<Frame>>,
-    },
-    /// A thread's stack or thread-local variable, named in full by `variable`.
-    Thread,
-    /// Memory nothing is known about but its address.
-    Unknown,
-    /// A global variable.
-    #[default]
-    Global,
-}
-
-/// One side of a race.
-#[derive(Clone, Debug, Default)]
-pub struct NativeAccess {
-    /// `main`, `T1`, or `T1 (name)`.
-    pub thread: String,
-    /// Write or read.
-    pub write: bool,
-    /// By an atomic operation.
-    pub atomic: bool,
-    /// `access`, `range`, `free` or `vptr`.
-    pub what: String,
-    /// Bytes.
-    pub size: u64,
-    /// Innermost first.
-    pub stack: Vec<Rc<Frame>>,
-    /// What was held.
-    pub locks: Vec<HeldLock>,
-    /// In a program of OpenMP: the task that made it, and who created that, outwards.
-    pub tasks: Vec<NativeTask>,
-}
-
-/// A task of OpenMP, or what counts as one.
-#[derive(Clone, Debug)]
-pub struct NativeTask {
-    /// `explicit`, `implicit`, `iterations`, `section`, `single`, `region` or `thread`.
-    pub kind: String,
-    /// The same for the same task.
-    pub id: u64,
-    /// The thread's number in its team, or the first iteration.
-    pub number: u64,
-    /// How many iterations.
-    pub iterations: u64,
-    /// Where the construct stands; innermost first.
-    pub stack: Vec<Rc<Frame>>,
-    /// The clause, such as `depend(in: x)`, for each dependence.
-    pub depends: Vec<String>,
-}
-
-/// A lock that was held.
-#[derive(Clone, Debug)]
-pub struct HeldLock {
-    /// The lock variable, or its address.
-    pub name: String,
-    /// Held for writing.
-    pub write: bool,
-}
-
-/// How a thread came to be.
-#[derive(Clone, Debug)]
-pub struct Creation {
-    /// `T1`.
-    pub thread: String,
-    /// Who created it.
-    pub parent: String,
-    /// Where; innermost first.
-    pub stack: Vec<Rc<Frame>>,
-    /// Had it ended when the race was found?
-    pub finished: bool,
-}
-
-impl NativeRace {
-    /// `write-write`, `read-write` or `write-read`, the earlier access first.
-    pub fn kind(&self) -> &'static str {
-        match (self.first.write, self.second.write) {
-            (true, true) => "write-write",
-            (true, false) => "write-read",
-            (false, _) => "read-write",
-        }
-    }
-}
-
-impl NativeAccess {
-    /// The innermost call in the program's own code, if any is known to be; else the innermost.
-    pub fn site(&self) -> Option<&Rc<Frame>> {
-        let own = self
-            .stack
-            .iter()
-            .find(|frame| frame.line.is_some() && !frame.is_system());
-        own.or(self.stack.first())
-    }
+    /// The finding of each identity; none if it is suppressed.
+    known: FxHashMap<Identity, Option<usize>>,
 }
 
 impl Survey {
     /// Gives everything in the findings its name and groups what is the same.
-    pub fn new(findings: &Findings, suppressions: &Suppressions) -> Survey {
+    pub fn new(
+        findings: &Findings,
+        suppressions: &Suppressions,
+        lines: &dyn SourceLines,
+    ) -> Survey {
         let mut survey = Survey {
             processes: findings.processes.len() as u64,
             threads: findings.threads(),
@@ -189,34 +73,62 @@ impl Survey {
                 }
                 None => survey.killed += 1,
             }
-            survey.add(process, 0, suppressions);
+            survey.add(process, 0, suppressions, lines);
         }
         if survey.processes == 1 {
-            for race in &mut survey.races {
-                race.pid = None;
+            for finding in &mut survey.findings {
+                finding.process = None;
             }
         }
+        // Which race a run meets first is a matter of chance.
+        survey.findings.sort_by_cached_key(|finding| {
+            let sides = finding.sides.iter();
+            let mut places: Vec<Arc<Place>> = sides.map(|side| side.place.clone()).collect();
+            places.sort();
+            (places, finding.variable.name.clone(), finding.identity)
+        });
         survey
     }
 
     /// Adds the races of a process, without the first `from` of them.
-    pub fn add(&mut self, process: &Process, from: usize, suppressions: &Suppressions) {
+    pub fn add(
+        &mut self,
+        process: &Process,
+        from: usize,
+        suppressions: &Suppressions,
+        lines: &dyn SourceLines,
+    ) {
+        let engine = match process.end.as_ref().is_some_and(|end| end.openmp.is_some()) {
+            true => "openmp",
+            false => "fasttrack",
+        };
         for race in &process.races[from.min(process.races.len())..] {
             let count = process.counts.get(&race.id).copied().unwrap_or(1);
-            let sites = sites(&mut self.symbols, process, race);
-            match self.known.get(&sites) {
-                Some(Some(index)) => self.races[*index].count += count,
+            let finding = named(&mut self.symbols, process, race, engine).identified(lines);
+            match self.known.get(&finding.identity) {
+                // The rule of the worst access stands for all.
+                Some(Some(index)) => {
+                    let known = &mut self.findings[*index];
+                    known.count += count;
+                    if finding.rule == Rule::UseAfterFree && known.rule == Rule::Race {
+                        let (count, process) = (known.count, known.process);
+                        *known = finding;
+                        (known.count, known.process) = (count, process);
+                    }
+                }
                 Some(None) => {}
                 None => {
-                    let mut named = named(&mut self.symbols, process, race);
-                    named.count = count;
-                    named.pid = Some(process.pid);
-                    let covered = suppressions.cover(&named) || process.suppressions.cover(&named);
+                    let covered =
+                        suppressions.cover(&finding) || process.suppressions.cover(&finding);
                     self.suppressed += covered as u64;
-                    self.known
-                        .insert(sites, (!covered).then_some(self.races.len()));
+                    let index = (!covered).then_some(self.findings.len());
+                    self.known.insert(finding.identity, index);
                     if !covered {
-                        self.races.push(named);
+                        self.findings.push(Finding {
+                            count,
+                            process: Some(process.pid),
+                            ..finding
+                        });
                     }
                 }
             }
@@ -224,38 +136,25 @@ impl Survey {
     }
 }
 
-/// The two lines a race is about, in either order.
-fn sites(symbols: &mut Symbols, process: &Process, race: &Race) -> [String; 2] {
-    let mut site = |access: &Access| {
-        let mut innermost = None;
-        for &address in &access.stack {
-            for frame in symbols.frames(process, address).iter() {
-                if frame.line.is_some() && !frame.is_system() {
-                    return line_of(frame);
-                }
-                innermost.get_or_insert_with(|| line_of(frame));
-            }
-        }
-        // A stack that is not known is a place of its own for each access.
-        innermost.unwrap_or_else(|| format!("? {:#x}", access.address))
+fn named(symbols: &mut Symbols, process: &Process, race: &Race, engine: &'static str) -> Finding {
+    let sides = vec![
+        side(symbols, process, &race.first),
+        side(symbols, process, &race.second),
+    ];
+    let rule = match sides.iter().any(|side| side.act.frees()) {
+        true => Rule::UseAfterFree,
+        false => Rule::Race,
     };
-    let mut sites = [site(&race.first), site(&race.second)];
-    sites.sort();
-    sites
+    let variable = variable(symbols, process, race);
+    let mut finding = Finding::new(rule, engine, variable, sides);
+    finding.creations = creations(symbols, process, [race.first.thread, race.second.thread]);
+    finding
 }
 
-fn line_of(frame: &Frame) -> String {
-    match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => frame.location(),
-    }
-}
-
-fn named(symbols: &mut Symbols, process: &Process, race: &Race) -> NativeRace {
-    let (variable, place) = place(symbols, process, race);
+/// Who created these threads, up to main.
+fn creations(symbols: &mut Symbols, process: &Process, racing: [u64; 2]) -> Arc<[Creation]> {
     let mut creations = Vec::new();
-    let mut wanted = vec![race.first.thread, race.second.thread];
-    // Who created the threads of the race, up to main, is part of the story.
+    let mut wanted = racing.to_vec();
     let mut index = 0;
     while index < wanted.len() {
         let id = wanted[index];
@@ -267,28 +166,33 @@ fn named(symbols: &mut Symbols, process: &Process, race: &Race) -> NativeRace {
             continue;
         };
         let parent = thread.parent.unwrap_or(0);
+        let stack = symbols.stack(process, &thread.stack);
         creations.push(Creation {
             thread: thread_name(process, id),
             parent: thread_name(process, parent),
-            stack: symbols.stack(process, &thread.stack),
+            place: place(&stack),
+            stack,
             finished: thread.finished,
         });
+        // A line of threads that create each other is told by its last ones.
         if wanted.len() < 16 {
             wanted.push(parent);
         }
     }
-    NativeRace {
-        variable,
-        place,
-        count: 1,
-        first: access(symbols, process, &race.first),
-        second: access(symbols, process, &race.second),
-        creations,
-        pid: None,
-    }
+    creations.into()
 }
 
-fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAccess {
+fn side(symbols: &mut Symbols, process: &Process, access: &Access) -> Side {
+    let stack = symbols.stack(process, &access.stack);
+    let act = Act::Access {
+        kind: match access.write {
+            true => AccessKind::Write,
+            false => AccessKind::Read,
+        },
+        cause: access.cause,
+        atomic: access.atomic,
+        size: access.size,
+    };
     let locks = access.locks.iter().map(|lock| HeldLock {
         name: symbols
             .global(process, lock.address)
@@ -296,38 +200,42 @@ fn access(symbols: &mut Symbols, process: &Process, access: &Access) -> NativeAc
                 0 => format!("{:#x}", lock.address),
                 _ => "mutexinoutset".to_string(),
             }),
-        write: lock.write,
+        exclusive: lock.write,
     });
     let locks = locks.collect();
-    NativeAccess {
-        thread: thread_name(process, access.thread),
-        write: access.write,
-        atomic: access.atomic,
-        what: access.cause.word().to_string(),
-        size: access.size,
-        stack: symbols.stack(process, &access.stack),
+    let tasks = access.tasks.iter();
+    let tasks = tasks.map(|found| task(symbols, process, found)).collect();
+    let place = match stack.is_empty() {
+        // A stack that is not known is a place of its own for each access.
+        true => Arc::new(Place::parse(&format!("? {:#x}", access.address))),
+        false => place(&stack),
+    };
+    Side {
+        stack,
         locks,
-        tasks: access
-            .tasks
-            .iter()
-            .map(|found| task(symbols, process, found))
-            .collect(),
+        tasks,
+        ..Side::new(act, thread_name(process, access.thread), place)
     }
 }
 
-fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> NativeTask {
-    let depend = |symbols: &mut Symbols, depend: &Depend| {
-        let kind = depend.kind.word();
-        let variable = match depend.all_memory {
+/// The line of the program's own code that a stack leads to.
+fn place(stack: &[Arc<Frame>]) -> Arc<Place> {
+    let frame = Frame::of_program(stack);
+    Arc::new(frame.map_or_else(Place::unknown, Frame::place))
+}
+
+fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> deadheat_model::finding::Task {
+    let depend = |symbols: &mut Symbols, depend: &Depend| Dependence {
+        kind: depend.kind,
+        variable: match depend.all_memory {
             true => "omp_all_memory".to_string(),
             false => symbols
                 .global(process, depend.address)
                 .unwrap_or_else(|| format!("{:#x}", depend.address)),
-        };
-        format!("depend({kind}: {variable})")
+        },
     };
-    NativeTask {
-        kind: task.kind.word().to_string(),
+    deadheat_model::finding::Task {
+        kind: task.kind,
         id: task.id,
         number: task.number,
         iterations: task.iterations,
@@ -341,7 +249,7 @@ fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> NativeTask {
     }
 }
 
-fn place(symbols: &mut Symbols, process: &Process, race: &Race) -> (String, Place) {
+fn variable(symbols: &mut Symbols, process: &Process, race: &Race) -> Variable {
     match &race.memory {
         Memory::Heap {
             start,
@@ -350,48 +258,41 @@ fn place(symbols: &mut Symbols, process: &Process, race: &Race) -> (String, Plac
             stack,
         } => {
             let offset = race.address.saturating_sub(*start);
-            let bytes = if *size == 1 { "byte" } else { "bytes" };
-            let mut variable = format!("heap block of {size} {bytes}");
-            if offset > 0 {
-                variable += &format!("+{offset}");
+            Variable {
+                name: Variable::heap_block(*size, offset).into(),
+                storage: Storage::Heap(Arc::new(Allocation {
+                    size: *size,
+                    offset,
+                    thread: thread_name(process, *thread),
+                    stack: symbols.stack(process, stack),
+                })),
             }
-            let place = Place::Heap {
-                offset,
-                size: *size,
-                thread: thread_name(process, *thread),
-                stack: symbols.stack(process, stack),
-            };
-            (variable, place)
         }
-        Memory::Stack { thread } => (
-            format!("stack of {}", thread_name(process, *thread)),
-            Place::Thread,
-        ),
+        Memory::Stack { thread } => {
+            Variable::named(Variable::stack_of(&thread_name(process, *thread)))
+        }
         Memory::Tls { thread } => {
-            let owner = thread_name(process, *thread);
-            (format!("thread-local variable of {owner}"), Place::Thread)
+            Variable::named(Variable::thread_local_of(&thread_name(process, *thread)))
         }
         Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => {
-            match symbols.global(process, race.address) {
-                Some(global) => (global, Place::Global),
-                None => (format!("memory at {:#x}", race.address), Place::Unknown),
-            }
+            let global = symbols.global(process, race.address);
+            Variable::named(global.unwrap_or_else(|| Variable::memory_at(race.address)))
         }
     }
 }
 
 /// `main`, `T1`, or `T1 (name)`.
-fn thread_name(process: &Process, id: u64) -> String {
+fn thread_name(process: &Process, id: u64) -> Arc<str> {
     if id == 0 {
-        return "main".to_string();
+        return "main".into();
     }
     let name = process
         .threads
         .get(&id)
         .and_then(|thread| thread.name.as_deref());
     match name.filter(|name| !name.is_empty()) {
-        Some(name) => format!("T{id} ({name})"),
-        None => format!("T{id}"),
+        Some(name) => format!("T{id} ({name})").into(),
+        None => format!("T{id}").into(),
     }
 }
 
@@ -443,7 +344,7 @@ mod tests {
             process
         };
         let processes = vec![process(1), Process::default(), process(2)];
-        let survey = Survey::new(&Findings { processes }, &Suppressions::default());
+        let survey = Survey::new(&Findings { processes }, &Suppressions::default(), &());
         let openmp = survey.openmp.unwrap();
         assert_eq!((openmp.never_run, openmp.tasks), (3, 10));
     }
@@ -452,8 +353,8 @@ mod tests {
     fn the_same_two_places_are_one_race_in_either_order() {
         let pairs = [(10, 20), (20, 10), (10, 30), (10, 20)];
         let counts = "{\"count\": {\"race\": 3, \"count\": 40}}\n";
-        let survey = Survey::new(&findings(&pairs, counts), &Suppressions::default());
-        let seen: Vec<u64> = survey.races.iter().map(|race| race.count).collect();
+        let survey = Survey::new(&findings(&pairs, counts), &Suppressions::default(), &());
+        let seen: Vec<u64> = survey.findings.iter().map(|race| race.count).collect();
         assert_eq!(seen, [42, 1]);
         assert_eq!(
             (survey.suppressed, survey.killed, survey.threads),
@@ -463,31 +364,19 @@ mod tests {
 
     #[test]
     fn a_race_tells_who_where_and_what() {
-        let survey = Survey::new(&findings(&[(10, 20)], ""), &Suppressions::default());
-        let race = &survey.races[0];
+        let survey = Survey::new(&findings(&[(10, 20)], ""), &Suppressions::default(), &());
+        let race = &survey.findings[0];
+        assert_eq!(race.kind().unwrap().to_string(), "read-write");
+        assert_eq!(&*race.variable.name, "heap block of 8 bytes+4");
+        assert_eq!(race.variable.allocation().unwrap().offset, 4);
+        let threads = race.sides.iter().map(|side| &*side.thread);
+        assert_eq!(threads.collect::<Vec<_>>(), ["T2", "T1 (pool)"]);
+        let created = race.creations.iter();
+        let created = created.map(|made| (&*made.thread, &*made.parent, made.finished));
         assert_eq!(
-            (race.kind(), race.variable.as_str()),
-            ("read-write", "heap block of 8 bytes+4")
-        );
-        assert_eq!(
-            (race.first.thread.as_str(), race.second.thread.as_str()),
-            ("T2", "T1 (pool)")
-        );
-        let created: Vec<(&str, &str, bool)> = race
-            .creations
-            .iter()
-            .map(|creation| {
-                (
-                    creation.thread.as_str(),
-                    creation.parent.as_str(),
-                    creation.finished,
-                )
-            })
-            .collect();
-        assert_eq!(
-            created,
+            created.collect::<Vec<_>>(),
             [("T2", "T1 (pool)", true), ("T1 (pool)", "main", false)]
         );
-        assert_eq!(race.pid, None);
+        assert_eq!(race.process, None);
     }
 }

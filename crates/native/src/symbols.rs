@@ -3,62 +3,15 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use addr2line::Loader;
+use deadheat_model::finding::Frame;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Module, Process};
 use crate::runtime::is_own_header;
-
-/// One call: a function and where it was.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Frame {
-    /// The function's full name.
-    pub function: Option<String>,
-    /// The source file.
-    pub file: Option<String>,
-    /// Its line, from 1.
-    pub line: Option<u32>,
-    /// The column, from 1.
-    pub column: Option<u32>,
-    /// The executable or library.
-    pub module: String,
-    /// Where in it.
-    pub offset: u64,
-}
-
-impl Frame {
-    /// `file.c:12:7`, as much of it as is known, or `library.so+0x1f0`.
-    pub fn location(&self) -> String {
-        let (Some(file), Some(line)) = (&self.file, self.line) else {
-            return format!("{}+{:#x}", file_name(&self.module), self.offset);
-        };
-        match self.column {
-            Some(column) => format!("{file}:{line}:{column}"),
-            None => format!("{file}:{line}"),
-        }
-    }
-
-    /// Part of the compiler's or the system's headers and libraries, rather than of the program.
-    pub fn is_system(&self) -> bool {
-        // Rust's standard library lies in the toolchain, or where the toolchain was built.
-        let in_rust = |path: &str| {
-            path.contains("/rustlib/src/rust/library/")
-                || path.starts_with("/rustc/") && path.contains("/library/")
-        };
-        let in_system =
-            |path: &str| path.starts_with("/usr/") || path.starts_with("/lib") || in_rust(path);
-        match &self.file {
-            Some(file) => in_system(file) || file.starts_with("../"),
-            None => {
-                let rust = |function: &String| function.starts_with("__rust_");
-                in_system(&self.module) || self.function.as_ref().is_some_and(rust)
-            }
-        }
-    }
-}
 
 /// The last part of a path.
 pub(crate) fn file_name(path: &str) -> &str {
@@ -70,7 +23,7 @@ pub(crate) fn file_name(path: &str) -> &str {
 pub struct Symbols {
     modules: FxHashMap<String, ModuleSymbols>,
     /// Calls by file and address: races share most of their stacks.
-    frames: FxHashMap<(String, u64), Rc<[Rc<Frame>]>>,
+    frames: FxHashMap<(String, u64), Arc<[Arc<Frame>]>>,
 }
 
 #[derive(Default)]
@@ -85,7 +38,7 @@ struct ModuleSymbols {
 
 impl Symbols {
     /// The calls a return address stands for, innermost first: several where functions were inlined, at least one.
-    pub fn frames(&mut self, process: &Process, return_address: u64) -> Rc<[Rc<Frame>]> {
+    pub fn frames(&mut self, process: &Process, return_address: u64) -> Arc<[Arc<Frame>]> {
         let address = return_address.saturating_sub(1);
         let Some(module) = process.module(address) else {
             let frame = Frame {
@@ -93,24 +46,24 @@ impl Symbols {
                 offset: address,
                 ..Frame::default()
             };
-            return Rc::new([Rc::new(frame)]);
+            return Arc::new([Arc::new(frame)]);
         };
         let key = (module.path.clone(), address.wrapping_sub(module.bias));
         if let Some(known) = self.frames.get(&key) {
             return known.clone();
         }
-        let frames: Rc<[Rc<Frame>]> = self.module(module).frames(&module.path, key.1).into();
+        let frames: Arc<[Arc<Frame>]> = self.module(module).frames(&module.path, key.1).into();
         self.frames.insert(key, frames.clone());
         frames
     }
 
     /// All calls of a stack, innermost first.
-    pub fn stack(&mut self, process: &Process, stack: &[u64]) -> Vec<Rc<Frame>> {
+    pub fn stack(&mut self, process: &Process, stack: &[u64]) -> Arc<[Arc<Frame>]> {
         let mut frames = Vec::new();
         for &address in stack {
             frames.extend(self.frames(process, address).iter().cloned());
         }
-        frames
+        frames.into()
     }
 
     /// The global at an address and the offset in it: `x`, `array+12`, or `library.so+0x1f0`. The process names
@@ -170,7 +123,7 @@ impl ModuleSymbols {
         symbols
     }
 
-    fn frames(&self, path: &str, address: u64) -> Vec<Rc<Frame>> {
+    fn frames(&self, path: &str, address: u64) -> Vec<Arc<Frame>> {
         let bare = || Frame {
             module: path.to_string(),
             offset: address,
@@ -178,7 +131,7 @@ impl ModuleSymbols {
         };
         let mut frames = Vec::new();
         let Some(code) = &self.code else {
-            return vec![Rc::new(bare())];
+            return vec![Arc::new(bare())];
         };
         if let Ok(mut inlined) = code.find_frames(address) {
             while let Ok(Some(frame)) = inlined.next() {
@@ -203,6 +156,7 @@ impl ModuleSymbols {
             innermost.file = place.0;
             innermost.line = place.1;
             innermost.column = None;
+            innermost.near = true;
         }
         if let Some(last) = frames.last_mut().filter(|last| last.function.is_none()) {
             last.function = code.find_symbol(address).map(demangled);
@@ -212,7 +166,7 @@ impl ModuleSymbols {
         if frames.len() > 1 && ours(&frames[0]) {
             frames.remove(0);
         }
-        frames.into_iter().map(Rc::new).collect()
+        frames.into_iter().map(Arc::new).collect()
     }
 
     fn global(&self, address: u64) -> Option<(String, u64)> {

@@ -1,30 +1,16 @@
 //! What is known about a recorded run after `deadheat analyze`: one report an engine.
 
-use std::sync::Arc;
-
-use deadheat_explain::Judgement;
-use deadheat_model::{Names, Witness};
+use deadheat_model::guarantee::Limit;
+use deadheat_model::{Finding, Findings};
 use deadheat_offline::{Engine, Worth};
-use deadheat_witness::{Spelling, Verified};
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::analyze_guarantee;
 use crate::filter::{Filter, LeftOut};
-use crate::pair::{PairReport, Wording};
-use crate::sources::Sources;
+use crate::json::FindingsJson;
+use crate::words::guarantee;
 
-/// Up to how many events a witness is spelt out in full.
-pub const MAX_SPELT: u64 = 100_000;
-
-/// How many events of witnesses are spelt out in one report: some 30 MB.
-pub const MAX_SPELT_TOGETHER: u64 = 4_000_000;
-
-/// How many racy variables are listed.
-const MAX_VARIABLES: usize = 10_000;
-
-/// What `deadheat analyze` says about one trace by one engine, in the order of its JSON.
-#[derive(Clone, Serialize)]
+/// What `deadheat analyze` says about one trace by one engine.
+#[derive(Clone)]
 pub struct AnalyzeReport {
     /// The engine.
     pub engine: &'static str,
@@ -33,13 +19,11 @@ pub struct AnalyzeReport {
     /// How many threads.
     pub threads: u64,
     /// What races, in the order of the second accesses.
-    pub races: Vec<PredictedReport>,
+    pub races: Vec<Finding>,
     /// What may race or not.
-    pub undecided: Vec<PairReport>,
+    pub undecided: Vec<Finding>,
     /// Whether `races` are all that any correct reordering of the trace shows.
     pub complete: bool,
-    /// What all this proves.
-    pub guarantee: String,
     /// How many variables race.
     pub variables: u64,
     /// Their names, of very many the first.
@@ -49,77 +33,86 @@ pub struct AnalyzeReport {
     /// How long it took.
     pub seconds: f64,
     /// What was left out because a baseline or suppressions name it.
-    #[serde(flatten)]
     pub left_out: LeftOut,
-    /// What of the recording is lost, if something is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub damage: Option<String>,
+    /// What limits what is said.
+    pub limits: Vec<Limit>,
     /// Why the engine was stopped before its end, if it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// What the races are worth.
-    #[serde(skip)]
     pub worth: Worth,
     /// Whether `races` are all that the engine's order or search can show.
-    #[serde(skip)]
     pub all_listed: bool,
+    /// What the engine said besides races.
+    pub(crate) rest: Findings,
+    /// Whether what is undecided was searched for exactly.
+    pub(crate) searched: bool,
+    /// How many races and undecided pairs there were before any was left out.
+    pub(crate) found: (u64, u64),
 }
 
-/// A race, and what shows it.
-#[derive(Clone, Serialize)]
-pub struct PredictedReport {
-    /// The two accesses.
-    #[serde(flatten)]
-    pub pair: PairReport,
-    /// A reordering that ends with both.
-    #[serde(flatten)]
-    pub witness: Option<WitnessReport>,
-    /// Whether the checker of witnesses has accepted it.
-    pub verified: bool,
-}
-
-/// A reordering that ends with two accesses; serialises to the fields `witness` and, if it is long,
-/// `witness_prefix`.
-#[derive(Clone)]
-pub struct WitnessReport {
-    /// In short.
-    pub witness: Verified<Witness>,
-    /// How to spell it.
-    pub spelling: Arc<Spelling>,
-    /// Whether it is given event by event.
-    spelt_out: bool,
-}
-
-/// What a trace is called by, and how long it is.
-#[derive(Clone, Copy)]
-pub struct AboutTrace<'t> {
-    /// What its numbers mean.
-    pub names: &'t Names,
-    /// How many events it has.
-    pub events: u64,
-    /// The files that its places are in.
-    pub sources: &'t Sources,
-    /// Spells its witnesses; without it they are left out.
-    pub spelling: Option<&'t Arc<Spelling>>,
+/// What an engine said about a trace, described in the trace's names.
+pub struct Described {
+    /// The races.
+    pub races: Vec<Finding>,
+    /// What may race or not.
+    pub undecided: Vec<Finding>,
+    /// The names of the variables that race, of very many the first.
+    pub racy_variables: Vec<String>,
+    /// All else that it said.
+    pub rest: Findings,
 }
 
 impl AnalyzeReport {
+    /// Puts together what an engine says of a trace of so many events and threads; `searched` tells whether what is undecided
+    /// was searched for exactly.
+    pub fn new(
+        engine: &Engine,
+        (events, threads): (u64, u64),
+        described: Described,
+        searched: bool,
+        seconds: f64,
+    ) -> AnalyzeReport {
+        let Described {
+            races,
+            undecided,
+            racy_variables,
+            rest,
+        } = described;
+        AnalyzeReport {
+            engine: engine.name,
+            events,
+            threads,
+            found: (races.len() as u64, undecided.len() as u64),
+            races,
+            undecided,
+            complete: rest.exhaustive,
+            variables: rest.racy.len() as u64,
+            racy_variables,
+            counts_exact: rest.counted,
+            seconds,
+            left_out: LeftOut::default(),
+            limits: Vec::new(),
+            stopped: rest.stopped.map(|why| why.to_string()),
+            worth: engine.worth,
+            all_listed: rest.all_listed,
+            rest,
+            searched,
+        }
+    }
+
     /// Part of the recording is lost: nothing is known about the whole of it.
     pub fn leave_out(&mut self, damage: String) {
         self.complete = false;
-        self.guarantee += &format!("; this is about what is left of the recording: {damage}");
-        self.damage = Some(damage);
+        self.limits.push(Limit::Remains(damage));
     }
 
     /// Leaves out what a baseline knows and what suppressions name.
     pub fn filter(&mut self, filter: &Filter) {
         let mut left_out = filter.start();
-        self.races
-            .retain(|race| race.pair.is_kept(filter, &mut left_out));
+        self.races.retain(|race| filter.keeps(race, &mut left_out));
         let mut others = filter.start();
         self.undecided
-            .retain(|pair| pair.is_kept(filter, &mut others));
-        self.guarantee += &left_out.sentence();
+            .retain(|pair| filter.keeps(pair, &mut others));
         self.left_out = left_out;
     }
 
@@ -128,129 +121,71 @@ impl AnalyzeReport {
         !matches!(self.worth, Worth::Suspects(_))
     }
 
-    /// Puts together what an engine says; `searched` tells whether what is undecided was searched for
-    /// exactly.
-    pub fn new(
-        engine: &Engine,
-        trace: AboutTrace<'_>,
-        judgement: Judgement,
-        searched: bool,
-        seconds: f64,
-    ) -> AnalyzeReport {
-        let Judgement { races, rest, .. } = judgement;
-        let mut room = MAX_SPELT_TOGETHER;
-        let mut wording = Wording::new(trace.names, trace.sources);
-        let races = races.into_iter().map(|shown| {
-            let witness = shown.witness.zip(trace.spelling);
-            PredictedReport {
-                pair: wording.pair(&shown.race),
-                verified: witness.is_some(),
-                witness: witness.map(|(witness, spelling)| {
-                    WitnessReport::new(witness, spelling.clone(), &mut room)
-                }),
-            }
+    /// What all this proves.
+    pub fn guarantee(&self) -> String {
+        guarantee::of_trace(self)
+    }
+}
+
+/// The report as JSON, in the order of its fields.
+#[derive(Serialize)]
+struct Json<'r> {
+    engine: &'static str,
+    events: u64,
+    threads: u64,
+    races: FindingsJson<'r>,
+    undecided: FindingsJson<'r>,
+    complete: bool,
+    guarantee: String,
+    variables: u64,
+    racy_variables: &'r [String],
+    counts_exact: bool,
+    seconds: f64,
+    #[serde(flatten)]
+    left_out: LeftOut,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'r str>,
+}
+
+impl Serialize for AnalyzeReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let damage = self.limits.iter().rev().find_map(|limit| match limit {
+            Limit::Remains(damage) => Some(damage.as_str()),
+            _ => None,
         });
-        let races = races.collect();
-        let undecided = rest.undecided.iter();
-        let undecided = undecided.map(|race| wording.pair(race)).collect();
-        let racy = rest.racy.iter().take(MAX_VARIABLES);
-        let racy_variables = racy.map(|&x| trace.names.location(x).into_owned());
-        let mut report = AnalyzeReport {
-            engine: engine.name,
-            events: trace.events,
-            threads: trace.names.strands.len() as u64,
-            races,
-            undecided,
-            complete: rest.exhaustive,
-            guarantee: String::new(),
-            variables: rest.racy.len() as u64,
-            racy_variables: racy_variables.collect(),
-            counts_exact: rest.counted,
-            seconds,
-            left_out: LeftOut::default(),
-            damage: None,
-            stopped: rest.stopped.map(|why| why.to_string()),
-            worth: engine.worth,
-            all_listed: rest.all_listed,
+        let json = Json {
+            engine: self.engine,
+            events: self.events,
+            threads: self.threads,
+            races: FindingsJson(&self.races),
+            undecided: FindingsJson(&self.undecided),
+            complete: self.complete,
+            guarantee: self.guarantee(),
+            variables: self.variables,
+            racy_variables: &self.racy_variables,
+            counts_exact: self.counts_exact,
+            seconds: self.seconds,
+            left_out: self.left_out,
+            damage,
+            stopped: self.stopped.as_deref(),
         };
-        report.guarantee = analyze_guarantee::sentence(&report, &rest, searched);
-        report
-    }
-}
-
-impl WitnessReport {
-    /// A witness that is spelt out if it is short, and as long as all that are have room together.
-    pub fn new(
-        witness: Verified<Witness>,
-        spelling: Arc<Spelling>,
-        room: &mut u64,
-    ) -> WitnessReport {
-        let length = spelling.length(witness.proof());
-        let is_short = length <= MAX_SPELT.min(*room);
-        if is_short {
-            *room -= length;
-        }
-        WitnessReport {
-            // A thread whose name another has too could not be named.
-            spelt_out: is_short || !spelling.names_tell(),
-            witness,
-            spelling,
-        }
-    }
-
-    /// The witness, in short.
-    pub fn proof(&self) -> &Witness {
-        self.witness.proof()
-    }
-}
-
-impl Serialize for WitnessReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (witness, spelling) = (self.proof(), &self.spelling);
-        let mut map = serializer.serialize_map(None)?;
-        if self.spelt_out {
-            let most = usize::try_from(spelling.length(witness)).unwrap_or(usize::MAX);
-            map.serialize_entry("witness", &spelling.end(witness, most))?;
-        } else {
-            map.serialize_entry("witness_prefix", &Prefix(self))?;
-            map.serialize_entry("witness", &witness.then)?;
-        }
-        map.end()
-    }
-}
-
-/// The beginning of a long witness: as in the trace, of each thread up to some event.
-struct Prefix<'w>(&'w WitnessReport);
-
-impl Serialize for Prefix<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("before", &self.0.proof().before)?;
-        map.serialize_entry("upto", &Upto(self.0))?;
-        map.end()
-    }
-}
-
-struct Upto<'w>(&'w WitnessReport);
-
-impl Serialize for Upto<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (witness, spelling) = (self.0.proof(), &self.0.spelling);
-        let names = &spelling.trace().names;
-        let upto = spelling.upto(witness);
-        serializer.collect_map(upto.map(|(strand, number)| (names.strand(strand), number)))
+        json.serialize(serializer)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::finding::{Describer, Rule};
     use deadheat_model::{
-        AccessKind, Event, Execution, Findings, Location, Op, Race, RacingAccess, Site, Strand,
+        AccessKind, Event, Execution, Location, Names, Op, Race, RacingAccess, Site, Strand,
     };
     use deadheat_offline::threads::{dc, hb, wcp};
     use deadheat_offline::{ENGINES, m2};
 
     use super::*;
+    use crate::sources::Sources;
 
     /// Two threads that write at places 7 and 9.
     fn trace() -> Execution {
@@ -283,13 +218,19 @@ mod tests {
     }
 
     fn of(engine: &Engine, trace: &Execution, found: Findings, searched: bool) -> AnalyzeReport {
-        let about = AboutTrace {
-            names: &trace.names,
-            events: trace.events.len() as u64,
-            sources: &Sources::default(),
-            spelling: None,
+        let mut describer = Describer::new(&trace.names, &());
+        let mut describe = |race: &Race| describer.finding(Rule::Race, engine.name, race);
+        let described = Described {
+            races: found
+                .races
+                .iter()
+                .map(|found| describe(&found.race))
+                .collect(),
+            undecided: found.undecided.iter().map(describe).collect(),
+            racy_variables: Vec::new(),
+            rest: found,
         };
-        AnalyzeReport::new(engine, about, Judgement::unproven(found), searched, 0.5)
+        AnalyzeReport::new(engine, (2, 2), described, searched, 0.5)
     }
 
     #[test]
@@ -313,28 +254,28 @@ mod tests {
         );
         let report = of(&m2::ENGINE, &trace, undecided.clone(), true);
         assert!(
-            report.guarantee.contains("raise --budget-time"),
+            report.guarantee().contains("raise --budget-time"),
             "{}",
-            report.guarantee
+            report.guarantee()
         );
         let kept = Findings {
             kept_orders: true,
             ..undecided.clone()
         };
         let report = of(&m2::ENGINE, &trace, kept, false);
-        assert!(report.guarantee.contains("could not be decided"));
-        assert!(report.guarantee.contains("orders of semaphores"));
+        assert!(report.guarantee().contains("could not be decided"));
+        assert!(report.guarantee().contains("orders of semaphores"));
         let cut = Findings {
             all_listed: false,
             ..undecided.clone()
         };
         let report = of(&m2::ENGINE, &trace, cut, false);
-        assert!(report.guarantee.contains("could not be decided"));
-        assert!(report.guarantee.contains("not all pairs were tried"));
+        assert!(report.guarantee().contains("could not be decided"));
+        assert!(report.guarantee().contains("not all pairs were tried"));
         let report = of(&dc::ENGINE, &trace, undecided, false);
         assert!(
             report
-                .guarantee
+                .guarantee()
                 .contains("1 pair of places that it suspects")
         );
     }
@@ -346,7 +287,7 @@ mod tests {
                 kept_atomics,
                 ..Findings::listed(races, true, 2)
             };
-            let guarantee = of(&m2::ENGINE, &trace(), found, false).guarantee;
+            let guarantee = of(&m2::ENGINE, &trace(), found, false).guarantee();
             guarantee.ends_with("whatever their memory orders are: `--engine hb` goes by these")
         };
         assert!(said(true, vec![]));
@@ -361,7 +302,7 @@ mod tests {
             ..Findings::listed(vec![race(1)], true, 2)
         };
         assert_eq!(
-            of(&wcp::ENGINE, &trace, found, false).guarantee,
+            of(&wcp::ENGINE, &trace, found, false).guarantee(),
             "these accesses are unordered by wcp, but this trace stops inside a critical section: none \
              of these races need be possible; `--engine m2` tells which can happen"
         );
@@ -415,8 +356,8 @@ mod tests {
                 Findings::listed(vec![race(1)], true, 2),
                 false,
             );
-            assert!(!clean.guarantee.is_empty() && !racy.guarantee.is_empty());
-            assert_ne!(clean.guarantee, racy.guarantee, "{}", engine.name);
+            assert!(!clean.guarantee().is_empty() && !racy.guarantee().is_empty());
+            assert_ne!(clean.guarantee(), racy.guarantee(), "{}", engine.name);
         }
     }
 }

@@ -4,12 +4,11 @@
 
 use std::fmt;
 
+use deadheat_model::finding::Identity;
 use rustc_hash::FxHashSet;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use thiserror::Error;
-
-use crate::fingerprint::SCHEME;
 
 /// The findings that an earlier run had.
 #[derive(Debug, Default)]
@@ -48,7 +47,11 @@ impl Baseline {
     }
 
     /// Whether the earlier run had a finding.
-    pub fn knows(&self, fingerprint: &str) -> bool {
+    pub fn knows(&self, finding: Identity) -> bool {
+        self.has(&finding.to_string())
+    }
+
+    fn has(&self, fingerprint: &str) -> bool {
         self.known.contains(fingerprint)
     }
 }
@@ -80,7 +83,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "fingerprint" | SCHEME => {
+                "fingerprint" | Identity::SCHEME => {
                     if let serde_json::Value::String(known) = map.next_value()? {
                         self.0.known.insert(known);
                     }
@@ -137,13 +140,13 @@ mod tests {
                       {"schema": 1, "deadlock": {"fingerprint": "c"}}"#;
         let baseline = Baseline::read(json).unwrap();
         for known in ["a", "b", "c"] {
-            assert!(baseline.knows(known), "{known}");
+            assert!(baseline.has(known), "{known}");
         }
-        assert!(!baseline.knows("d"));
+        assert!(!baseline.has("d"));
         let sarif = r#"{"version": "2.1.0", "runs": [{"results":
                         [{"partialFingerprints": {"deadheat/v1": "d", "other": "e"}}]}]}"#;
         let baseline = Baseline::read(sarif).unwrap();
-        assert!(baseline.knows("d") && !baseline.knows("e"));
+        assert!(baseline.has("d") && !baseline.has("e"));
         assert!(Baseline::read(r#"{"schema": 1, "races": []}"#).is_ok());
     }
 

@@ -2,31 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_explain::{Replay, VerifiedSchedule};
-use deadheat_explore::{Gap, PossibleAccess, PossibleRace};
-use deadheat_lang::{
-    Ending, ErrorKind, RecordedSchedule, Run, RuntimeError, WaitingStrand, WaitsFor,
-};
-use deadheat_model::{
-    AccessKind, Construct, Event, Findings, Names, Op, Race, RaceKind, RacingAccess, Site,
-    SourcePosition, Strand,
-};
+use deadheat_explain::{ProgramFindings, Replay, add_circumstances};
+use deadheat_explore::Gap;
+use deadheat_lang::{Ending, Run};
+use deadheat_model::finding::{Rule, SourceLines};
+use deadheat_model::{Construct, Event, Finding, Findings, Op, Site, Strand};
 use deadheat_offline::Engine;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::check_findings::Remainder;
-use crate::check_guarantee;
 use crate::explain::ExplainReport;
-use crate::filter::LeftOut;
-use crate::parallel::Starts;
+use crate::filter::{Filter, LeftOut};
+use crate::json::{DeadlockJson, FailureJson, FindingsJson};
+use crate::words::guarantee;
 
-/// How long the name of a task may be before it is shortened.
-const MAX_NAME: usize = 60;
-/// How many tasks of a deadlock are listed.
-const MAX_WAITING: usize = 1000;
-
-/// What `deadheat check` says about one program, in the order of its JSON.
-#[derive(Serialize)]
+/// What `deadheat check` says about one program.
 pub struct CheckReport {
     /// The file.
     pub program: String,
@@ -35,7 +24,7 @@ pub struct CheckReport {
     /// The engine that judged the run.
     pub engine: &'static str,
     /// The races of the run.
-    pub races: Vec<RaceReport>,
+    pub races: Vec<Finding>,
     /// Whether `races` are all of the run's races: of a location that has very many, some are left
     /// out.
     pub races_complete: bool,
@@ -52,61 +41,50 @@ pub struct CheckReport {
     /// The names of the locations that race in the run, sorted.
     pub racy_locations: Vec<String>,
     /// The deadlock that the run ended in.
-    pub deadlock: Option<DeadlockReport>,
+    pub deadlock: Option<Finding>,
     /// The error that the run ended with.
-    pub error: Option<ErrorReport>,
+    pub error: Option<Finding>,
     /// Why the run, or its judge, was stopped before its end, if one was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Which orders of sections were visited, if that was asked for: `races` and `racy_locations` are
     /// then those of all of them.
     pub orders: Option<OrdersReport>,
     /// What all schedules do, if they were explored.
     pub explored: Option<ExploredReport>,
-    /// What all this proves.
-    pub guarantee: String,
     /// What was left out because a baseline or suppressions name it.
-    #[serde(flatten)]
     pub left_out: LeftOut,
     /// Why the run's races are there, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<ExplainReport>,
-    /// Whether what can go wrong is more than what is listed and what was left out.
-    #[serde(skip)]
-    pub remainder: Remainder,
-    /// Whether the run alone proves that no schedule has a race.
-    #[serde(skip)]
-    pub proven_by_run: bool,
+    /// What was found, before anything was left out.
+    found: Found,
+    /// How the run went, for the sentence that says what it proves.
+    pub(crate) ran: Ran,
 }
 
-/// A race of the run.
-#[derive(Clone, Debug, Serialize)]
-pub struct RaceReport {
-    /// Its identity, the same in every format.
-    pub fingerprint: String,
-    /// What both accesses touch.
-    pub location: String,
-    /// `write-read` and so on: first, then second.
-    pub kind: String,
-    /// How many pairs of accesses at these two places race.
-    pub count: u64,
-    /// The access that came first.
-    pub first: AccessReport,
-    /// The other one.
-    pub second: AccessReport,
-    /// How the two came to run side by side, in a sentence.
-    #[serde(skip)]
-    pub parallel: Option<String>,
-    /// What would have ordered them, or kept them apart.
-    #[serde(skip)]
-    pub remedy: Option<String>,
-    /// With every order of sections visited: who enters sections, one after the other, up to the
-    /// race.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Vec<String>>,
-    /// With every order of sections visited: a schedule that shows it, as lines of a schedule file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Vec<String>>,
+/// How a run went.
+pub(crate) struct Ran {
+    /// How it ended.
+    pub ending: Ending,
+    /// The constructs by which the schedule orders its strands, rather than the program.
+    pub choosing: Vec<&'static str>,
+    /// How many threads it started.
+    pub threads: u64,
+    /// Whether each of the program's constructs orders alike in every schedule.
+    pub orders_alike: bool,
+    /// Whether the run alone proves that no schedule has a race.
+    pub is_proof: bool,
+}
+
+/// What there is besides the findings that are listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// The run or a search has shown something of which no finding is kept.
+    unlisted_race: bool,
+    unlisted_deadlock: bool,
+    unlisted_error: bool,
+    /// The run ended in a deadlock, or with an error.
+    pub deadlock: bool,
+    pub error: bool,
 }
 
 /// Which orders of `isolated` sections were visited.
@@ -125,65 +103,11 @@ pub struct OrdersReport {
     pub gap: Option<Gap>,
 }
 
-/// One access of a race.
-#[derive(Clone, Debug, Serialize)]
-pub struct AccessReport {
-    /// Its place in the program.
-    #[serde(flatten)]
-    pub position: SourcePosition,
-    /// Whether it reads or writes.
-    pub access: AccessKind,
-    /// By which task or thread.
-    pub task: String,
-}
-
-/// Who waits for what.
-#[derive(Clone, Debug, Serialize)]
-pub struct DeadlockReport {
-    /// Its identity, the same in every format.
-    pub fingerprint: String,
-    /// Who waits.
-    pub waiting: Vec<WaitingReport>,
-    /// How many more do.
-    pub more: usize,
-}
-
-/// One task or thread that waits.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaitingReport {
-    /// Its name.
-    pub task: String,
-    /// For what, in words.
-    pub waits_for: String,
-    /// Its place in the program.
-    #[serde(flatten)]
-    pub position: SourcePosition,
-}
-
-/// A run-time error.
-#[derive(Clone, Debug, Serialize)]
-pub struct ErrorReport {
-    /// Its identity, the same in every format.
-    pub fingerprint: String,
-    /// What went wrong.
-    pub message: String,
-    /// Its place in the program.
-    #[serde(flatten)]
-    pub position: SourcePosition,
-    /// In which task or thread.
-    pub task: String,
-    /// Where the promise was set first, if it was set twice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_set: Option<SourcePosition>,
-}
-
 /// What all schedules do.
-#[derive(Clone, Debug, Serialize)]
 pub struct ExploredReport {
     /// Whether every schedule was covered.
     pub complete: bool,
     /// Why not.
-    #[serde(skip)]
     pub gap: Option<Gap>,
     /// How many schedules were covered.
     pub schedules: u64,
@@ -200,42 +124,16 @@ pub struct ExploredReport {
     /// Whether some schedule never ends.
     pub endless_possible: bool,
     /// Every race of every schedule, each with a schedule that shows it.
-    pub races: Vec<ExploredRaceReport>,
+    pub races: Vec<Finding>,
     /// A deadlock that some schedule ends in, with that schedule.
-    pub deadlock: Option<Example<DeadlockReport>>,
+    pub deadlock: Option<Finding>,
     /// The errors that some schedule ends with, each with such a schedule.
-    pub errors: Vec<Example<ErrorReport>>,
-}
-
-/// Something that some schedule ends in.
-#[derive(Clone, Debug, Serialize)]
-pub struct Example<T> {
-    /// What goes wrong at its end.
-    #[serde(flatten)]
-    pub what: T,
-    /// A schedule that ends so, as lines of a schedule file.
-    pub schedule: Vec<String>,
-}
-
-/// A race that some schedule has.
-#[derive(Clone, Debug, Serialize)]
-pub struct ExploredRaceReport {
-    /// Its identity, the same in every format.
-    pub fingerprint: String,
-    /// What both accesses touch.
-    pub location: String,
-    /// `write-read` and so on: first, then second.
-    pub kind: String,
-    /// The access that comes first in the schedule.
-    pub first: AccessReport,
-    /// The other one.
-    pub second: AccessReport,
-    /// A schedule that shows it, up to the second access, as lines of a schedule file.
-    pub schedule: Vec<String>,
+    pub errors: Vec<Finding>,
 }
 
 impl CheckReport {
     /// Puts together what is known about a program.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         program: impl Into<String>,
         constructs: &[Construct],
@@ -244,51 +142,42 @@ impl CheckReport {
         findings: &Findings,
         orders: Option<&Replay>,
         exploration: Option<&Replay>,
+        lines: &dyn SourceLines,
     ) -> CheckReport {
-        let tables = &run.execution.names;
-        let races = findings.races.iter().map(|finding| &finding.race);
-        let names = StrandNames::of_tables(tables);
-        let starts = Starts::new(&run.execution);
-        let races: Vec<RaceReport> = match orders {
-            None => races
-                .map(|race| race_report(race, tables, &starts))
-                .collect(),
-            Some(orders) => {
-                let names = StrandNames {
-                    strands: orders.exploration.strand_names.clone(),
-                    ..names
-                };
-                let found = orders.races.iter();
-                let found = found.map(|(race, proof)| names.order_race(race, proof.as_ref()));
-                let mut found: Vec<RaceReport> = found.collect();
-                // The run is one of the orders, also of a search that was cut short before it.
-                let known: BTreeSet<String> = found.iter().map(|r| r.location.clone()).collect();
-                let own = races.map(|race| race_report(race, tables, &starts));
-                found.extend(own.filter(|race| !known.contains(&race.location)));
-                found
-            }
-        };
+        let names = &run.execution.names;
+        let mut of_run = ProgramFindings::of_run(names, lines, engine.name);
+        let races = findings.races.iter();
+        let mut races: Vec<Finding> = races.map(|found| of_run.race(&found.race)).collect();
+        add_circumstances(&run.execution, lines, &mut races);
+        if let Some(orders) = orders {
+            let mut of_orders = ProgramFindings::of_search(names, lines, engine.name, orders);
+            let mut found = of_orders.races(Rule::Race, orders, true);
+            // The run is one of the orders, also of a search that was cut short before it.
+            let known: BTreeSet<&str> = found.iter().map(|race| &*race.variable.name).collect();
+            races.retain(|race| !known.contains(&*race.variable.name));
+            found.append(&mut races);
+            races = found;
+        }
         let (mut deadlock, mut error, mut stopped) = (None, None, None);
         match &run.ending {
             Ending::Finished => {}
-            Ending::Deadlock(waiting) => deadlock = Some(names.deadlock(waiting)),
-            Ending::Error(failure) => error = Some(names.error(failure)),
+            Ending::Deadlock(waiting) => deadlock = Some(of_run.deadlock(waiting, None)),
+            Ending::Error(failure) => error = Some(of_run.failure(failure, None)),
             Ending::Stopped(why) => stopped = Some(why.to_string()),
             Ending::StillRunning => {
                 let last = run.execution.events.last();
-                error = Some(ErrorReport {
-                    fingerprint: String::new(),
-                    message: "still running when `--max-steps` stopped it".to_string(),
-                    position: names.position(last.map_or(Site(0), |event| event.site())),
-                    task: names.strand(last.map_or(Strand::MAIN, |event| event.strand())),
-                    first_set: None,
-                });
+                let site = last.map_or(Site(0), |event| event.site());
+                let strand = last.map_or(Strand::MAIN, |event| event.strand());
+                let message = "still running when `--max-steps` stopped it";
+                error = Some(of_run.endless(message, site, strand));
             }
         }
         let stopped = stopped.or_else(|| findings.stopped.map(|why| why.to_string()));
-        let racy_locations: BTreeSet<String> = races.iter().map(|r| r.location.clone()).collect();
+        let racy = races.iter().map(|race| race.variable.name.to_string());
+        let racy_locations: BTreeSet<String> = racy.collect();
         let explored = exploration.map(|exploration| {
-            let mut explored = explored(exploration, tables);
+            let mut found = ProgramFindings::of_search(names, lines, "explore", exploration);
+            let mut explored = ExploredReport::new(exploration, &mut found);
             // The run is one of the schedules, also of a search that was cut short before it.
             let racy = racy_locations
                 .iter()
@@ -310,7 +199,7 @@ impl CheckReport {
             engine: engine.name,
             races,
             races_complete: findings.all_listed,
-            tasks: tables.strands.len() as u64 - 1,
+            tasks: names.strands.len() as u64 - 1,
             joins: count(&|event| {
                 matches!(event.op(), Op::FinishEnd(_) | Op::Get(_) | Op::Join(_))
             }),
@@ -318,6 +207,7 @@ impl CheckReport {
             events: run.execution.events.len(),
             judged_events: findings.judged as usize,
             racy_locations: racy_locations.into_iter().collect(),
+            found: Found::default(),
             deadlock,
             error,
             stopped,
@@ -329,16 +219,56 @@ impl CheckReport {
                 gap: orders.exploration.gap,
             }),
             explored,
-            guarantee: String::new(),
             left_out: LeftOut::default(),
             explanation: None,
-            remainder: Remainder::default(),
-            proven_by_run: false,
+            ran: Ran {
+                ending: run.ending.clone(),
+                choosing: guarantee::choosing(constructs, run),
+                threads: count(&|event| matches!(event.op(), Op::Fork(_))),
+                orders_alike: constructs
+                    .iter()
+                    .all(|c| c.orders_alike_in_every_schedule()),
+                is_proof: false,
+            },
         };
-        report.remainder = Remainder::new(&report);
-        report.proven_by_run = check_guarantee::is_proven_by_run(&report, constructs, run);
-        report.guarantee = check_guarantee::sentence(&report, constructs, run);
+        report.found = Found::new(&report);
+        report.ran.is_proof = guarantee::is_proven_by_run(&report);
         report
+    }
+
+    /// Leaves out what a baseline knows and what suppressions name. What the run and the search as a whole have
+    /// shown stays as it is.
+    pub fn filter(&mut self, filter: &Filter) {
+        let mut left_out = filter.start();
+        let knows = |finding: &mut Option<Finding>, left_out: &mut LeftOut| {
+            finding.take_if(|finding| filter.knows(finding, left_out));
+        };
+        self.races.retain(|race| filter.keeps(race, &mut left_out));
+        knows(&mut self.deadlock, &mut left_out);
+        knows(&mut self.error, &mut left_out);
+        if let Some(explanation) = &mut self.explanation {
+            explanation.filter(filter);
+        }
+        // What the run has shown is counted once.
+        let mut again = filter.start();
+        if let Some(explored) = &mut self.explored {
+            explored.races.retain(|race| filter.keeps(race, &mut again));
+            knows(&mut explored.deadlock, &mut again);
+            explored
+                .errors
+                .retain(|error| !filter.knows(error, &mut again));
+            left_out.known = left_out.known.max(again.known);
+            left_out.suppressed = left_out.suppressed.max(again.suppressed);
+        }
+        self.left_out = left_out;
+    }
+
+    /// Its findings: those of the run, then those that only other schedules have.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let own = || self.races.iter().chain(&self.deadlock).chain(&self.error);
+        let known: BTreeSet<_> = own().map(|finding| finding.identity).collect();
+        let explored = self.explored.iter().flat_map(ExploredReport::findings);
+        own().chain(explored.filter(move |finding| !known.contains(&finding.identity)))
     }
 
     /// Whether the run, some explored schedule or some order of sections ends in a deadlock.
@@ -346,7 +276,7 @@ impl CheckReport {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| explored.deadlock.is_some())
             || self.orders.is_some_and(|orders| orders.deadlock_possible);
-        self.deadlock.is_some() || elsewhere || self.remainder.deadlock
+        self.deadlock.is_some() || elsewhere || self.found.unlisted_deadlock
     }
 
     /// Whether the run, some explored schedule or some order of sections ends with an error.
@@ -354,7 +284,7 @@ impl CheckReport {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| !explored.errors.is_empty())
             || self.orders.is_some_and(|orders| orders.error_possible);
-        self.error.is_some() || elsewhere || self.remainder.error
+        self.error.is_some() || elsewhere || self.found.unlisted_error
     }
 
     /// Whether something that was asked for was not seen to its end: the run, its races, the schedules,
@@ -365,207 +295,157 @@ impl CheckReport {
         let ran = self.stopped.is_none();
         let judged = ran && self.judged_events == self.events && self.races_complete;
         let searched = explored != Some(false) && orders != Some(false);
-        !judged || !searched && !self.proven_by_run
+        !judged || !searched && !self.ran.is_proof
     }
 
     /// Whether a race was found, in the run or in some other schedule.
     pub fn has_race(&self) -> bool {
         let explored = self.explored.as_ref();
         let elsewhere = explored.is_some_and(|explored| !explored.races.is_empty());
-        !self.races.is_empty() || elsewhere || self.remainder.race
+        !self.races.is_empty() || elsewhere || self.found.unlisted_race
+    }
+
+    /// What all this proves.
+    pub fn guarantee(&self) -> String {
+        guarantee::of_program(self)
+    }
+
+    pub(crate) fn found(&self) -> Found {
+        self.found
     }
 }
 
-/// The names of strands and places.
-struct StrandNames<'t> {
-    strands: Vec<String>,
-    tables: &'t Names,
+impl ExploredReport {
+    fn new(search: &Replay, found: &mut ProgramFindings<'_>) -> ExploredReport {
+        let exploration = search.exploration;
+        let deadlock = exploration.deadlock.as_ref();
+        let errors = exploration.errors.iter().zip(&search.errors);
+        ExploredReport {
+            complete: search.is_complete(),
+            gap: exploration.gap,
+            schedules: exploration.schedules,
+            states: exploration.states,
+            deterministic: exploration.deterministic,
+            racy_locations: search.racy_locations(),
+            deadlock_possible: deadlock.is_some(),
+            error_possible: !exploration.errors.is_empty(),
+            endless_possible: exploration.endless,
+            races: found.races(Rule::PredictedRace, search, false),
+            deadlock: deadlock
+                .map(|deadlock| found.deadlock(&deadlock.what, search.deadlock.clone())),
+            errors: errors
+                .map(|(error, proof)| found.failure(&error.what, proof.clone()))
+                .collect(),
+        }
+    }
+
+    fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.races.iter().chain(&self.deadlock).chain(&self.errors)
+    }
 }
 
-impl<'t> StrandNames<'t> {
-    fn of_tables(tables: &'t Names) -> StrandNames<'t> {
-        StrandNames {
-            strands: Vec::new(),
-            tables,
-        }
-    }
-
-    fn strand(&self, strand: Strand) -> String {
-        match self.strands.get(strand.index()) {
-            Some(name) => short_name(name),
-            None => short_name(&self.tables.strand(strand)),
-        }
-    }
-
-    fn position(&self, site: Site) -> SourcePosition {
-        self.tables.position(site).unwrap_or(SourcePosition {
-            line: 1,
-            column: 1,
-            offset: 0,
-            length: 0,
-        })
-    }
-
-    fn deadlock(&self, waiting: &[WaitingStrand]) -> DeadlockReport {
-        let more = waiting.len().saturating_sub(MAX_WAITING);
-        let waiting = waiting.iter().take(MAX_WAITING);
-        let waiting = waiting.map(|waiting| WaitingReport {
-            task: self.strand(waiting.strand),
-            waits_for: self.waits_for(waiting),
-            position: self.position(waiting.site),
-        });
-        DeadlockReport {
-            fingerprint: String::new(),
-            waiting: waiting.collect(),
-            more,
-        }
-    }
-
-    fn waits_for(&self, waiting: &WaitingStrand) -> String {
-        let name = waiting.name.as_deref();
-        let named = |what: &str| match name {
-            Some(name) => format!("{what} `{name}`"),
-            None => format!("a {what}"),
+impl Found {
+    fn new(report: &CheckReport) -> Found {
+        let found = Found {
+            deadlock: report.deadlock.is_some(),
+            error: report.error.is_some(),
+            ..Found::default()
         };
-        let mut text = match waiting.waits_for {
-            WaitsFor::Promise(_) => format!("{}, which nobody has set", named("promise")),
-            WaitsFor::Strand(strand) => format!("{} to end", self.strand(strand)),
-            WaitsFor::Finish(_) => "the tasks of its finish to end".to_string(),
-            WaitsFor::Lock(_) => named("lock"),
-            WaitsFor::Semaphore(_) => format!("a token of {}", named("semaphore")),
-            WaitsFor::Event(_) => format!("{} to be posted", named("event")),
-            WaitsFor::Isolated => "`isolated`".to_string(),
+        let Some(explored) = &report.explored else {
+            return found;
         };
-        if let Some(holder) = waiting.held_by {
-            text += &format!(", held by {}", self.strand(holder));
-        }
-        if waiting.holder_ended {
-            text += ", which has ended";
-        }
-        text
-    }
-
-    fn error(&self, error: &RuntimeError) -> ErrorReport {
-        ErrorReport {
-            fingerprint: String::new(),
-            message: error.kind.to_string(),
-            position: self.position(error.site),
-            task: self.strand(error.strand),
-            first_set: match error.kind {
-                ErrorKind::SetTwice { first } => Some(self.position(first)),
-                _ => None,
-            },
-        }
-    }
-
-    fn order_race(&self, race: &PossibleRace, proof: Option<&VerifiedSchedule>) -> RaceReport {
-        let order = race.sections.iter().map(|&strand| self.strand(strand));
-        RaceReport {
-            fingerprint: String::new(),
-            location: race.location.clone(),
-            kind: RaceKind(race.first.kind, race.second.kind).to_string(),
-            count: 1,
-            first: self.explored_access(&race.first),
-            second: self.explored_access(&race.second),
-            parallel: None,
-            remedy: None,
-            order: Some(order.collect()),
-            schedule: Some(proof.map(|proof| lines(proof.proof())).unwrap_or_default()),
-        }
-    }
-
-    fn explored_access(&self, access: &PossibleAccess) -> AccessReport {
-        AccessReport {
-            position: self.position(access.site),
-            access: access.kind,
-            task: self.strand(access.strand),
+        let races = report.races.iter().chain(&explored.races);
+        let listed: BTreeSet<&str> = races.map(|race| &*race.variable.name).collect();
+        let mut racy = explored.racy_locations.iter();
+        Found {
+            unlisted_race: racy.any(|location| !listed.contains(location.as_str())),
+            unlisted_deadlock: explored.deadlock_possible
+                && explored.deadlock.is_none()
+                && !found.deadlock,
+            unlisted_error: explored.error_possible && explored.errors.is_empty() && !found.error,
+            ..found
         }
     }
 }
 
-fn race_report(race: &Race, tables: &Names, starts: &Starts) -> RaceReport {
-    let names = StrandNames::of_tables(tables);
-    let access = |access: &RacingAccess| AccessReport {
-        position: names.position(access.site),
-        access: access.kind,
-        task: names.strand(access.strand),
-    };
-    let (parallel, remedy) = starts.story(race, &|strand| names.strand(strand));
-    RaceReport {
-        fingerprint: String::new(),
-        location: tables.location(race.location).to_string(),
-        kind: RaceKind(race.first.kind, race.second.kind).to_string(),
-        count: race.count,
-        first: access(&race.first),
-        second: access(&race.second),
-        parallel,
-        remedy,
-        order: None,
-        schedule: None,
-    }
+/// The report as JSON, in the order of its fields.
+#[derive(Serialize)]
+struct Json<'r> {
+    program: &'r str,
+    constructs: &'r [&'static str],
+    engine: &'static str,
+    races: FindingsJson<'r>,
+    races_complete: bool,
+    tasks: u64,
+    joins: u64,
+    accesses: u64,
+    events: usize,
+    judged_events: usize,
+    racy_locations: &'r [String],
+    deadlock: Option<DeadlockJson<'r>>,
+    error: Option<FailureJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'r str>,
+    orders: Option<OrdersReport>,
+    explored: Option<ExploredJson<'r>>,
+    guarantee: String,
+    #[serde(flatten)]
+    left_out: LeftOut,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'r ExplainReport>,
 }
 
-/// A strand's name, cut if it is long: a recursion can make names of millions of characters.
-pub(crate) fn short_name(name: &str) -> String {
-    let Some((end, _)) = name.char_indices().nth(MAX_NAME) else {
-        return name.to_string();
-    };
-    let start = &name[..end];
-    match name.matches('/').count() {
-        0 => format!("{start}…"),
-        depth => format!("{start}… ({depth} deep)"),
-    }
+#[derive(Serialize)]
+struct ExploredJson<'r> {
+    complete: bool,
+    schedules: u64,
+    states: u64,
+    deterministic: Option<bool>,
+    racy_locations: &'r [String],
+    deadlock_possible: bool,
+    error_possible: bool,
+    endless_possible: bool,
+    races: FindingsJson<'r>,
+    deadlock: Option<DeadlockJson<'r>>,
+    errors: Vec<FailureJson<'r>>,
 }
 
-/// A schedule as the lines of a schedule file.
-fn lines(schedule: &RecordedSchedule) -> Vec<String> {
-    let text = schedule.to_string();
-    text.lines().map(str::to_string).collect()
-}
-
-fn explored(replayed: &Replay, tables: &Names) -> ExploredReport {
-    let exploration = replayed.exploration;
-    // The numbers of strands in an exploration are its own.
-    let names = StrandNames {
-        strands: exploration.strand_names.clone(),
-        tables,
-    };
-    let races = replayed
-        .races
-        .iter()
-        .map(|(race, proof)| ExploredRaceReport {
-            fingerprint: String::new(),
-            location: race.location.clone(),
-            kind: RaceKind(race.first.kind, race.second.kind).to_string(),
-            first: names.explored_access(&race.first),
-            second: names.explored_access(&race.second),
-            schedule: proof
-                .as_ref()
-                .map(|proof| lines(proof.proof()))
-                .unwrap_or_default(),
+impl Serialize for CheckReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let explored = self.explored.as_ref().map(|explored| ExploredJson {
+            complete: explored.complete,
+            schedules: explored.schedules,
+            states: explored.states,
+            deterministic: explored.deterministic,
+            racy_locations: &explored.racy_locations,
+            deadlock_possible: explored.deadlock_possible,
+            error_possible: explored.error_possible,
+            endless_possible: explored.endless_possible,
+            races: FindingsJson(&explored.races),
+            deadlock: explored.deadlock.as_ref().map(DeadlockJson),
+            errors: explored.errors.iter().map(FailureJson).collect(),
         });
-    let deadlock = exploration.deadlock.as_ref();
-    let errors = exploration.errors.iter();
-    ExploredReport {
-        complete: replayed.is_complete(),
-        gap: exploration.gap,
-        schedules: exploration.schedules,
-        states: exploration.states,
-        deterministic: exploration.deterministic,
-        racy_locations: replayed.racy_locations(),
-        deadlock_possible: deadlock.is_some(),
-        error_possible: !exploration.errors.is_empty(),
-        endless_possible: exploration.endless,
-        races: races.collect(),
-        deadlock: deadlock.map(|found| Example {
-            what: names.deadlock(&found.what),
-            schedule: lines(&found.schedule),
-        }),
-        errors: errors
-            .map(|found| Example {
-                what: names.error(&found.what),
-                schedule: lines(&found.schedule),
-            })
-            .collect(),
+        let json = Json {
+            program: &self.program,
+            constructs: &self.constructs,
+            engine: self.engine,
+            races: FindingsJson(&self.races),
+            races_complete: self.races_complete,
+            tasks: self.tasks,
+            joins: self.joins,
+            accesses: self.accesses,
+            events: self.events,
+            judged_events: self.judged_events,
+            racy_locations: &self.racy_locations,
+            deadlock: self.deadlock.as_ref().map(DeadlockJson),
+            error: self.error.as_ref().map(FailureJson),
+            stopped: self.stopped.as_deref(),
+            orders: self.orders,
+            explored,
+            guarantee: self.guarantee(),
+            left_out: self.left_out,
+            explanation: self.explanation.as_ref(),
+        };
+        json.serialize(serializer)
     }
 }

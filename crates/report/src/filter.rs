@@ -1,13 +1,14 @@
 //! What is left out of a report: what a baseline knows, and what suppressions name.
 
-use std::rc::Rc;
-
-use deadheat_native::{Frame, NativeAccess, NativeRace, Suppressions};
+use deadheat_model::Finding;
+use deadheat_native::Suppressions;
 use serde::Serialize;
 
 use crate::baseline::Baseline;
-use crate::sources::parts;
-use crate::style::counted;
+use crate::text::style::{counted, listed};
+
+/// How many rules that matched nothing are named.
+const MAX_RULES: usize = 5;
 
 /// Which findings are not to be shown, and do not count.
 #[derive(Debug, Default)]
@@ -39,8 +40,8 @@ impl Filter {
     }
 
     /// Whether the baseline knows a finding; if so, it is counted.
-    pub fn knows(&self, fingerprint: &str, left_out: &mut LeftOut) -> bool {
-        let knows = |baseline: &Baseline| baseline.knows(fingerprint);
+    pub fn knows(&self, finding: &Finding, left_out: &mut LeftOut) -> bool {
+        let knows = |baseline: &Baseline| baseline.knows(finding.identity);
         let known = self.baseline.as_ref().is_some_and(knows);
         if let Some(count) = left_out.known.as_mut().filter(|_| known) {
             *count += 1;
@@ -48,20 +49,27 @@ impl Filter {
         known
     }
 
-    /// Whether a race of these places is to be shown; otherwise it is counted.
-    pub fn keeps(
-        &self,
-        fingerprint: &str,
-        variable: &str,
-        places: [&str; 2],
-        left_out: &mut LeftOut,
-    ) -> bool {
-        let covers = |rules: &Suppressions| rules.cover(&race(variable, places));
+    /// The rules that have matched nothing, in a sentence.
+    pub fn unused(&self) -> Option<String> {
+        let rules = self.suppressions.iter().flat_map(Suppressions::unused);
+        let rules: Vec<&str> = rules.collect();
+        let shown = rules.iter().take(MAX_RULES).copied();
+        let mut shown: Vec<String> = shown.map(str::to_string).collect();
+        let more = rules.len().saturating_sub(MAX_RULES) as u64;
+        if more > 0 {
+            shown.push(counted(more, "other rule"));
+        }
+        (!rules.is_empty()).then(|| format!("no finding matched {}", listed(&shown)))
+    }
+
+    /// Whether a finding is to be shown; otherwise it is counted.
+    pub fn keeps(&self, finding: &Finding, left_out: &mut LeftOut) -> bool {
+        let covers = |rules: &Suppressions| rules.cover(finding);
         if self.suppressions.as_ref().is_some_and(covers) {
             *left_out.suppressed.get_or_insert(0) += 1;
             return false;
         }
-        !self.knows(fingerprint, left_out)
+        !self.knows(finding, left_out)
     }
 }
 
@@ -73,22 +81,5 @@ impl LeftOut {
             Some(count) => format!("; left out: {} that {why}", counted(count, "finding")),
         };
         clause(self.known, "the baseline knows") + &clause(self.suppressed, "suppressions name")
-    }
-}
-
-/// A race as rules look at it: files are all that is known of the calls.
-fn race(variable: &str, places: [&str; 2]) -> NativeRace {
-    let [first, second] = places.map(|place| NativeAccess {
-        stack: vec![Rc::new(Frame {
-            file: Some(parts(place).0.to_string()),
-            ..Frame::default()
-        })],
-        ..NativeAccess::default()
-    });
-    NativeRace {
-        variable: variable.to_string(),
-        first,
-        second,
-        ..NativeRace::default()
     }
 }

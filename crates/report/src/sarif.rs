@@ -9,12 +9,24 @@
 use std::io::{self, Write};
 
 use deadheat_model::Strand;
+use deadheat_model::finding::{Finding, Frame, Identity, Place, Rule, Side, Status};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::entry::{Call, Chapter, Entry, Rule, Side, Step};
-use crate::fingerprint::SCHEME;
-use crate::sources::{Sources, parts};
+use crate::chapter::{Chapter, Entry};
+use crate::sources::Sources;
+use crate::text::shortened;
+use crate::text::style::cut;
+use crate::words::{self, Step};
+
+/// How many events of a witness become steps: its last.
+const MAX_STEPS: usize = 200;
+
+/// How many steps all witnesses together have, roughly: services take 10 MB of SARIF, compressed.
+const MAX_STEPS_TOGETHER: usize = 40_000;
+
+/// Longer places that are in no file are cut: very many findings name them again and again.
+const MAX_PLACE: usize = 1000;
 
 /// Writes all findings of a command, and the sentences that say what it proves.
 pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
@@ -24,7 +36,7 @@ pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
     let rules = Rule::ALL.map(|rule| {
         json!({
             "id": rule.name(),
-            "shortDescription": {"text": rule.meaning()},
+            "shortDescription": {"text": words::meaning(rule)},
             "defaultConfiguration": {"level": level(rule)},
         })
     });
@@ -77,9 +89,12 @@ struct Results<'c> {
 impl Serialize for Results<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.chapters.iter().flat_map(|chapter| {
+            let proven = |entry: &&Entry| entry.lead.proof.is_some();
+            let proven = chapter.entries.iter().filter(proven).count();
             let log = Log {
                 here: self.here,
                 sources: chapter.sources,
+                most_steps: (MAX_STEPS_TOGETHER / proven.max(1)).clamp(2, MAX_STEPS),
             };
             chapter.entries.iter().map(move |entry| log.result(entry))
         }))
@@ -96,40 +111,64 @@ fn level(rule: Rule) -> &'static str {
 struct Log<'s> {
     here: &'s str,
     sources: &'s Sources,
+    /// How many steps each witness has.
+    most_steps: usize,
 }
 
 impl Log<'_> {
     fn result(&self, entry: &Entry) -> Value {
-        let index = Rule::ALL.iter().position(|rule| *rule == entry.rule);
-        let mut message = entry.message.clone();
-        for (number, side) in (1..).zip(&entry.sides) {
-            message += &format!("\n[{}]({number})", escaped(&side.label));
+        let finding = &entry.lead;
+        let index = Rule::ALL.iter().position(|rule| *rule == finding.rule);
+        let mut message = words::title(finding);
+        let labels = finding.sides.iter().map(words::label);
+        let others = entry.others.iter();
+        let others = others.map(|other| words::as_other(finding, other));
+        for (number, label) in (1..).zip(labels.chain(others)) {
+            message += &format!("\n[{}]({number})", escaped(&label));
         }
-        for note in entry.notes.iter().chain(&entry.remedy) {
+        for note in notes(finding).iter().chain(&words::advice(finding)) {
             message += &format!("\n{}", escaped(note));
         }
-        let related = (1..).zip(&entry.sides).map(|(id, side)| {
-            let mut location = self.location(&side.place, &side.label);
+        let sides = finding.sides.iter().map(|side| (side, words::label(side)));
+        let others = entry.others.iter().filter_map(|other| {
+            let side = words::other_side(finding, other)?;
+            Some((side, words::as_other(finding, other)))
+        });
+        let related = (1..).zip(sides.chain(others)).map(|(id, (side, label))| {
+            let mut location = self.location(&side.place, &label);
             location["id"] = json!(id);
             location
         });
         let related: Vec<Value> = related.collect();
-        let primary = entry
-            .sides
-            .first()
-            .map(|side| self.location(&side.place, &side.label));
+        let primary = finding.sides.first();
+        let primary = primary.map(|side| self.location(&side.place, &words::label(side)));
+        let kind = finding
+            .kind()
+            .map_or(String::new(), |kind| kind.to_string());
+        let mut properties = json!({
+            "engine": finding.engine,
+            "kind": kind,
+            "variable": finding.variable.name,
+        });
+        if !entry.others.is_empty() {
+            // Each by its identity, so that a baseline knows all of them.
+            let others = entry.others.iter();
+            let others = others.map(|other| json!({"fingerprint": other.identity}));
+            properties["others"] = others.collect();
+        }
+        let count: u64 = entry.findings().map(|finding| finding.count.max(1)).sum();
         let mut result = json!({
-            "ruleId": entry.rule.name(),
+            "ruleId": finding.rule.name(),
             "ruleIndex": index,
-            "level": level(entry.rule),
+            "level": level(finding.rule),
             "message": {"text": message},
             "locations": primary.into_iter().collect::<Vec<Value>>(),
             "relatedLocations": related,
-            "partialFingerprints": {SCHEME: entry.fingerprint},
-            "occurrenceCount": entry.count.max(1),
-            "properties": {"engine": entry.engine, "kind": entry.kind, "variable": entry.variable},
+            "partialFingerprints": {Identity::SCHEME: finding.identity},
+            "occurrenceCount": count,
+            "properties": properties,
         });
-        let flows = self.flows(entry);
+        let flows = self.flows(finding);
         if !flows.is_empty() {
             result["codeFlows"] = json!(flows);
         }
@@ -137,10 +176,13 @@ impl Log<'_> {
     }
 
     /// The order that shows it, or how each side got where it is.
-    fn flows(&self, entry: &Entry) -> Vec<Value> {
-        if !entry.steps.is_empty() {
-            let steps = &entry.steps;
-            let flows = threads(steps).into_iter().map(|(strand, id)| {
+    fn flows(&self, finding: &Finding) -> Vec<Value> {
+        if let Some(order) = finding.proof.as_ref().and_then(|proof| proof.reordering()) {
+            let steps = match finding.sides.iter().any(|side| !side.stack.is_empty()) {
+                true => words::steps(order, self.most_steps).0,
+                false => words::events(order, self.most_steps),
+            };
+            let flows = threads(&steps).into_iter().map(|(strand, id)| {
                 let own = steps.iter().enumerate();
                 let own = own.filter(|(_, step)| step.strand == strand);
                 let own = own.map(|(order, step)| self.step(step, &id, order + 1));
@@ -151,7 +193,7 @@ impl Log<'_> {
                 "threadFlows": flows.collect::<Vec<Value>>(),
             })];
         }
-        let with_stack = entry.sides.iter().filter(|side| side.stack.len() > 1);
+        let with_stack = finding.sides.iter().filter(|side| side.stack.len() > 1);
         with_stack.map(|side| self.stack(side)).collect()
     }
 
@@ -161,26 +203,27 @@ impl Log<'_> {
     }
 
     fn stack(&self, side: &Side) -> Value {
-        let calls = side.stack.iter().rev().map(|call| self.call(call));
+        let calls = side.stack.iter().rev().map(|frame| self.call(frame));
         json!({
-            "message": {"text": side.label},
+            "message": {"text": words::label(side)},
             "threadFlows": [{"id": side.thread, "locations": calls.collect::<Vec<Value>>()}],
         })
     }
 
-    fn call(&self, call: &Call) -> Value {
-        let label = call.function.as_deref().unwrap_or("?");
-        json!({"location": self.location(&call.place, label)})
+    fn call(&self, frame: &Frame) -> Value {
+        let label = frame.function.as_deref().unwrap_or("?");
+        json!({"location": self.location(&frame.place(), label)})
     }
 
-    fn location(&self, place: &str, label: &str) -> Value {
+    fn location(&self, place: &Place, label: &str) -> Value {
         let mut location = json!({"message": {"text": label}});
-        let (path, Some(line), column) = parts(place) else {
-            location["logicalLocations"] = json!([{"fullyQualifiedName": place}]);
+        let (Some(path), Some(line)) = (place.file(), place.line()) else {
+            let name = cut(place.as_str(), MAX_PLACE);
+            location["logicalLocations"] = json!([{"fullyQualifiedName": name}]);
             return location;
         };
         let mut region = json!({"startLine": line});
-        if let Some(column) = column {
+        if let Some(column) = place.column() {
             region["startColumn"] = json!(column);
         }
         if let Some(text) = self
@@ -196,6 +239,29 @@ impl Log<'_> {
         });
         location
     }
+}
+
+/// What else there is to know about a finding, without its stacks.
+pub(crate) fn notes(finding: &Finding) -> Vec<String> {
+    let mut notes = words::about(finding);
+    let schedule = finding.proof.as_ref().and_then(|proof| proof.schedule());
+    if let Some(schedule) = schedule {
+        notes.push(format!(
+            "for example, by the schedule: {}",
+            shortened(schedule)
+        ));
+    }
+    match (finding.is_first, finding.status) {
+        (None, _) => {}
+        (Some(true), _) => {
+            notes.push("fix it first: no other race can have caused it".to_string());
+        }
+        (Some(false), Some(Status::Tangled)) => {
+            notes.push("it is not known to be possible at all".to_string());
+        }
+        (Some(false), _) => notes.push("another race may have caused it".to_string()),
+    }
+    notes
 }
 
 /// Whose the steps are, and what tells each from the others: its name, with a number if another has that name, too.
@@ -257,7 +323,7 @@ mod tests {
             strand: Strand(strand),
             thread: thread.to_string(),
             action: String::new(),
-            place: String::new(),
+            place: Place::unknown(),
         });
         let ids = [(0, "a"), (1, "a (2)"), (2, "b"), (3, "a (3)")];
         assert_eq!(

@@ -7,9 +7,10 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
+use deadheat_model::finding::SourceLines;
 use rustc_hash::FxHashMap;
 
-use crate::style::counted;
+use crate::text::style::counted;
 
 /// A source file larger than this is not read.
 const LARGEST: u64 = 16 << 20;
@@ -98,6 +99,12 @@ impl Sources {
     }
 }
 
+impl SourceLines for Sources {
+    fn words(&self, path: &str, line: u32) -> Option<(String, u32)> {
+        self.file(path)?.saying(line)
+    }
+}
+
 impl SourceFile {
     fn new(text: String) -> SourceFile {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
@@ -150,34 +157,9 @@ fn words(line: &str) -> String {
     words.join(" ")
 }
 
-/// Of `dir/file.c:12:7`: the file, its line, and its column. Some places have no column, some are no place in a file.
-pub fn parts(place: &str) -> (&str, Option<u32>, Option<u32>) {
-    let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
-    let Some((before, last)) = place.rsplit_once(':') else {
-        return (place, None, None);
-    };
-    let Some(last) = number(last) else {
-        return (place, None, None);
-    };
-    match before.rsplit_once(':') {
-        Some((file, line)) if number(line).is_some() => (file, number(line), Some(last)),
-        _ => (before, Some(last), None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_have_parts() {
-        assert_eq!(parts("a/b.c:12:7"), ("a/b.c", Some(12), Some(7)));
-        assert_eq!(parts("b.c:12"), ("b.c", Some(12), None));
-        assert_eq!(parts("a:b/c.c:3:1"), ("a:b/c.c", Some(3), Some(1)));
-        assert_eq!(parts("lib.so+0x1f0"), ("lib.so+0x1f0", None, None));
-        assert_eq!(parts("7"), ("7", None, None));
-        assert_eq!(parts("a.c:0"), ("a.c:0", None, None));
-    }
 
     #[test]
     fn a_line_is_known_by_what_it_says() {

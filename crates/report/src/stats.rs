@@ -6,7 +6,7 @@ use std::fmt::Write;
 use deadheat_model::EventNumber;
 use serde::Serialize;
 
-use crate::style::{counted, cut, grouped};
+use crate::text::style::{counted, cut, grouped};
 
 /// How many threads are shown as text; JSON has all.
 const SHOWN_THREADS: usize = 20;

@@ -4,7 +4,7 @@ use deadheat_model::EventNumber;
 use deadheat_witness::{Verdict, Verification};
 use serde::Serialize;
 
-use crate::style::{PLAIN, RED, counted, cut, grouped};
+use crate::text::style::{PLAIN, RED, counted, cut, grouped};
 
 /// What `deadheat verify` says about a report, in the order of its JSON.
 #[derive(Clone, Debug, Serialize)]

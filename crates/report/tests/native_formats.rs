@@ -4,14 +4,16 @@
 //! `DEADHEAT_BLESS=1` writes the files in `snapshots` anew.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use deadheat_native::{
-    Creation, Frame, HeldLock, NativeAccess, NativeRace, NativeTask, OpenMp, Place, Survey,
+use deadheat_explain::remedy;
+use deadheat_model::finding::{
+    AccessCause, Act, Allocation, Creation, Dependence, DependenceKind, Frame, HeldLock, Place,
+    Rule, Side, Storage, Task, TaskKind, Variable,
 };
-use deadheat_report::{
-    Chapter, Excerpts, Graph, RunReport, Sources, identity, native_entries, page, sarif,
-};
+use deadheat_model::{AccessKind, Finding};
+use deadheat_native::{OpenMp, Survey};
+use deadheat_report::{Chapter, Graph, RunReport, Sources, page, sarif};
 
 const FILE: &str = "src/bank.c";
 
@@ -36,128 +38,154 @@ int main(void) {
 }
 ";
 
-fn frame(function: &str, line: u32, column: u32) -> Rc<Frame> {
-    Rc::new(Frame {
-        function: Some(function.to_string()),
-        file: Some(FILE.to_string()),
-        line: Some(line),
-        column: Some(column),
-        ..Frame::default()
-    })
+type Stack = Arc<[Arc<Frame>]>;
+
+fn calls(calls: &[(&str, u32, u32)]) -> Stack {
+    let frame = |&(function, line, column): &(&str, u32, u32)| {
+        Arc::new(Frame {
+            function: Some(function.to_string()),
+            file: Some(FILE.to_string()),
+            line: Some(line),
+            column: Some(column),
+            ..Frame::default()
+        })
+    };
+    calls.iter().map(frame).collect()
 }
 
-fn access(thread: &str, write: bool, stack: Vec<Rc<Frame>>) -> NativeAccess {
-    NativeAccess {
-        thread: thread.to_string(),
-        write,
-        what: "access".to_string(),
+fn side(thread: &str, kind: AccessKind, cause: AccessCause, stack: Stack) -> Side {
+    let act = Act::Access {
+        kind,
+        cause,
+        atomic: false,
         size: 8,
+    };
+    let place = Frame::of_program(&stack).map_or_else(Place::unknown, Frame::place);
+    Side {
         stack,
-        ..NativeAccess::default()
+        ..Side::new(act, thread.into(), Arc::new(place))
     }
 }
 
+fn access(thread: &str, kind: AccessKind, stack: Stack) -> Side {
+    side(thread, kind, AccessCause::Instruction, stack)
+}
+
 fn creation(thread: &str, line: u32) -> Creation {
+    let stack = calls(&[("main", line, 3)]);
     Creation {
-        thread: thread.to_string(),
-        parent: "main".to_string(),
-        stack: vec![frame("main", line, 3)],
+        thread: thread.into(),
+        parent: "main".into(),
+        place: Arc::new(stack[0].place()),
+        stack,
         finished: thread == "T1",
     }
 }
 
-/// A counter without a lock; a block that one thread frees while another, which holds one, uses it; what has no name and no line.
-fn threads() -> Vec<NativeRace> {
-    let count = vec![frame("deposit", 6, 11), frame("teller", 4, 1)];
-    let mut holder = access("T2", true, vec![frame("deposit", 5, 20)]);
-    holder.locks.push(HeldLock {
+fn race(variable: Variable, first: Side, second: Side) -> Finding {
+    Finding::new(Rule::Race, "fasttrack", variable, vec![first, second])
+}
+
+/// A counter without a lock, read at two lines; a block that one thread frees while another, which holds a lock, uses it; what
+/// has no name and no line.
+fn threads() -> Vec<Finding> {
+    use AccessKind::{Read, Write};
+    let count = calls(&[("deposit", 6, 11), ("teller", 4, 1)]);
+    let mut holder = access("T2", Write, calls(&[("deposit", 5, 20)]));
+    holder.locks = Arc::new([HeldLock {
         name: "lock".to_string(),
-        write: true,
-    });
-    let mut freed = access("main", true, vec![frame("main", 12, 3)]);
-    freed.what = "free".to_string();
-    let nameless = |thread: &str| access(thread, true, vec![Rc::new(Frame::default())]);
+        exclusive: true,
+    }]);
+    let freed = side("main", Write, AccessCause::Free, calls(&[("main", 12, 3)]));
+    let nameless = |thread: &str| access(thread, Write, Arc::new([Arc::new(Frame::default())]));
+    let block = Variable {
+        name: Variable::heap_block(8, 0).into(),
+        storage: Storage::Heap(Arc::new(Allocation {
+            size: 8,
+            offset: 0,
+            thread: "main".into(),
+            stack: calls(&[("main", 9, 1)]),
+        })),
+    };
+    let creations = || Arc::new([creation("T1", 10), creation("T2", 11)]);
+    let first = access("T1", Write, count.clone());
+    let at_the_end = access("main", Read, calls(&[("main", 15, 5)]));
     vec![
-        NativeRace {
-            variable: "bookings".to_string(),
+        Finding {
             count: 2000,
-            first: access("T1", true, count.clone()),
-            second: access("T2", false, count),
-            creations: vec![creation("T1", 10), creation("T2", 11)],
-            ..NativeRace::default()
+            creations: creations(),
+            ..race(
+                Variable::named("bookings"),
+                first.clone(),
+                access("T2", Read, count),
+            )
         },
-        NativeRace {
-            variable: "heap block of 8 bytes".to_string(),
-            place: Place::Heap {
-                offset: 0,
-                size: 8,
-                thread: "main".to_string(),
-                stack: vec![frame("main", 9, 1)],
-            },
-            count: 1,
-            first: holder,
-            second: freed,
-            creations: vec![creation("T2", 11)],
-            ..NativeRace::default()
+        Finding {
+            creations: creations(),
+            ..race(Variable::named("bookings"), first, at_the_end)
         },
-        NativeRace {
-            variable: "program+0x4010".to_string(),
-            count: 1,
-            first: nameless("T1"),
-            second: nameless("T2"),
-            ..NativeRace::default()
+        Finding {
+            rule: Rule::UseAfterFree,
+            creations: Arc::new([creation("T2", 11)]),
+            ..race(block, holder, freed)
         },
+        race(
+            Variable::named("program+0x4010"),
+            nameless("T1"),
+            nameless("T2"),
+        ),
     ]
 }
 
 /// Two tasks of one creator, of which one depends on something.
-fn tasks() -> Vec<NativeRace> {
-    let task = |id: u64, line: u32, depends: &[&str]| NativeTask {
-        kind: "explicit".to_string(),
+fn tasks() -> Vec<Finding> {
+    let task = |id: u64, line: u32, depends: Vec<Dependence>| Task {
+        kind: TaskKind::Explicit,
         id,
         number: 0,
         iterations: 0,
-        stack: vec![frame("main", line, 5)],
-        depends: depends.iter().map(|clause| clause.to_string()).collect(),
+        stack: calls(&[("main", line, 5)]),
+        depends,
     };
-    let region = NativeTask {
-        kind: "implicit".to_string(),
-        ..task(1, 13, &[])
+    let region = Task {
+        kind: TaskKind::Implicit,
+        ..task(1, 13, Vec::new())
     };
-    let mut first = access("T1", true, vec![frame("main", 14, 5)]);
-    first.tasks = vec![task(7, 14, &["depend(in: block)"]), region.clone()];
-    let mut second = access("T2", false, vec![frame("main", 15, 14)]);
-    second.tasks = vec![task(8, 15, &[]), region];
-    vec![NativeRace {
-        variable: "packed+4".to_string(),
+    let block = Dependence {
+        kind: DependenceKind::In,
+        variable: "block".to_string(),
+    };
+    let mut first = access("T1", AccessKind::Write, calls(&[("main", 14, 5)]));
+    first.tasks = Arc::new([task(7, 14, vec![block]), region.clone()]);
+    let mut second = access("T2", AccessKind::Read, calls(&[("main", 15, 14)]));
+    second.tasks = Arc::new([task(8, 15, Vec::new()), region]);
+    vec![Finding {
         count: 4,
-        first,
-        second,
-        ..NativeRace::default()
+        ..race(Variable::named("packed+4"), first, second)
     }]
 }
 
-/// Every format of a run with these races, and one identity a race in all of them.
-fn formats(races: Vec<NativeRace>, openmp: Option<OpenMp>) -> [String; 4] {
+/// Every format of a run with these findings, and one identity a finding in all of them.
+fn formats(findings: Vec<Finding>, openmp: Option<OpenMp>) -> [String; 4] {
     let sources = Sources::with(FILE, SOURCE);
+    let complete = |mut finding: Finding| {
+        finding.remedy = remedy(&finding);
+        finding.identified(&sources)
+    };
     let mut survey = Survey::default();
-    survey.races = races;
+    survey.findings = findings.into_iter().map(complete).collect();
     survey.threads = 3;
     survey.processes = 1;
     survey.openmp = openmp;
-    let report = RunReport::new(&survey, &sources);
-    let text = Excerpts::new(&sources).text(&survey, &report, 0, 20);
-    let mut entries = native_entries(&survey.races, report.engine, &sources);
-    for (entry, race) in entries.iter_mut().zip(&survey.races) {
-        entry.graph = Some(Graph::of_program(race));
+    let report = RunReport::of_run(survey);
+    let text = report.text(&sources, 0, 20);
+    let guarantees = vec![report.guarantee()];
+    let title = "./bank".to_string();
+    let mut chapter = Chapter::new(title, report.findings(), guarantees, &sources);
+    for entry in &mut chapter.entries {
+        entry.graph = Graph::of_finding(&entry.lead);
     }
-    let guarantees = vec![report.guarantee.clone()];
-    let chapters = [Chapter::new(
-        "./bank".to_string(),
-        entries,
-        guarantees,
-        &sources,
-    )];
+    let chapters = [chapter];
     let mut shown = Vec::new();
     page(&chapters, &mut shown).unwrap();
     let shown = String::from_utf8(shown).unwrap();
@@ -170,8 +198,8 @@ fn formats(races: Vec<NativeRace>, openmp: Option<OpenMp>) -> [String; 4] {
     sarif(&chapters, &mut log).unwrap();
     let log = String::from_utf8(log).unwrap();
     let formats = [text, json, log, pretty(&data)];
-    for race in &survey.races {
-        let identity = format!("\"{}\"", identity(race, &sources));
+    for finding in report.findings() {
+        let identity = format!("\"{}\"", finding.identity);
         let others = &formats[1..];
         assert!(
             others.iter().all(|format| format.contains(&identity)),
@@ -213,25 +241,19 @@ fn formats_look_as_they_did() {
 #[test]
 fn own_threads_beside_openmp_are_told_apart() {
     let by = |number: u64, line: u32| {
-        let mut access = access("T1", true, vec![frame("deposit", 6, 11)]);
-        access.tasks = vec![NativeTask {
-            kind: "thread".to_string(),
+        let mut side = access("T1", AccessKind::Write, calls(&[("deposit", 6, 11)]));
+        side.tasks = Arc::new([Task {
+            kind: TaskKind::Thread,
             id: number,
             number,
             iterations: 0,
-            stack: vec![frame("main", line, 3)],
+            stack: calls(&[("main", line, 3)]),
             depends: Vec::new(),
-        }];
-        access
+        }]);
+        side
     };
-    let text = |first: NativeAccess, second: NativeAccess| {
-        let race = NativeRace {
-            variable: "bookings".to_string(),
-            count: 1,
-            first,
-            second,
-            ..NativeRace::default()
-        };
+    let text = |first: Side, second: Side| {
+        let race = race(Variable::named("bookings"), first, second);
         let [text, ..] = formats(vec![race], Some(OpenMp::default()));
         text
     };

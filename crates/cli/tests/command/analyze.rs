@@ -140,9 +140,16 @@ fn the_json_is_the_documented_object() {
     let mut race = races[0].clone();
     let witness = race.as_object_mut().unwrap().remove("witness").unwrap();
     let expected = json!({
-        "fingerprint": "f3df1a5ea94055ea", "kind": "write-write", "variable": "x", "count": 1,
-        "first": {"event": 2, "thread": "T1", "loc": "2"},
-        "second": {"event": 14, "thread": "T3", "loc": "14"},
+        "fingerprint": "f3df1a5ea94055ea", "rule": "predicted-race",
+        "kind": "write-write", "variable": "x", "count": 1, "bug": 1,
+        "first": {
+            "event": 2, "thread": "T1", "access": "write", "atomic": false, "loc": "2",
+            "locks": [{"name": "l1", "shared": false}],
+        },
+        "second": {
+            "event": 14, "thread": "T3", "access": "write", "atomic": false, "loc": "14", "locks": [],
+        },
+        "remedy": "T1 holds `l1`, T3 does not: hold it at both accesses",
         "verified": true
     });
     assert_eq!(race, expected);
@@ -192,6 +199,7 @@ fn a_race_is_shown_with_the_end_of_its_witness() {
 race 1: T1 can write `x` while T2 reads it
   T1 writes at 2   (event 2)
   T2 reads at 7    (event 7)
+  help: T1 holds `l`, T2 does not: hold it at both accesses
   it can happen in this order of 6 events, which has been checked:
       T1         T2
                  acq(l)

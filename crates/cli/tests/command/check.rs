@@ -34,7 +34,11 @@ fn the_json_is_the_documented_object() {
     assert_eq!(race["kind"], "write-read");
     let first = json!({"line": 4, "column": 11, "access": "write", "task": "main/1"});
     let second = json!({"line": 5, "column": 11, "access": "read", "task": "main"});
-    assert_eq!((&race["first"], &race["second"]), (&first, &second));
+    for (side, expected) in [("first", first), ("second", second)] {
+        for (field, value) in expected.as_object().unwrap() {
+            assert_eq!(race[side][field], *value, "{side}: {field}");
+        }
+    }
     assert_eq!(report["racy_locations"], json!(["x"]));
     assert_eq!(report["deadlock"], Value::Null);
     assert_eq!(report["error"], Value::Null);

@@ -455,15 +455,8 @@ int main(void) {
     let text = recorded_text(here);
     let mut blocks: Vec<&str> = text
         .lines()
-        .filter(|line| line.contains("bytes+12)") && line.contains("program.c:8"))
-        .map(|line| {
-            line.split("heap block ")
-                .nth(1)
-                .unwrap()
-                .split(' ')
-                .next()
-                .unwrap()
-        })
+        .filter(|line| line.contains("bytes+12#") && line.contains("program.c:8"))
+        .map(|line| line.split('#').nth(1).unwrap().split(')').next().unwrap())
         .collect();
     assert_eq!(blocks.len(), 100, "{text}");
     blocks.sort();

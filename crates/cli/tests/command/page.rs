@@ -131,7 +131,7 @@ fn a_person_reads_a_page() {
     assert!(
         browser
             .text(NOW)
-            .starts_with("Step 1 of 8: main does fork(main/1)"),
+            .starts_with("Step 1 of 8: main at handover.tp:9 does fork sender {"),
         "{}",
         browser.text(NOW)
     );
@@ -140,7 +140,9 @@ fn a_person_reads_a_page() {
     }
     let now = browser.text(NOW);
     assert!(
-        now.contains("main/2 does acq(l)") && now.contains("Held: main/2: l"),
+        now.contains("main/2 at handover.tp:11 does ")
+            && now.contains("acq(l)")
+            && now.contains("Held: main/2: l"),
         "{now}"
     );
     browser.press("ArrowRight");
@@ -330,7 +332,7 @@ fn a_page_is_printed() {
     browser.value("addEventListener('beforeprint', () => { window.printed = [document.querySelectorAll('#others h2').length, document.documentElement.dataset.theme]; })");
     let document = browser.print();
     assert!(document.starts_with(b"%PDF"));
-    assert_eq!(browser.value("window.printed"), json!([5, "light"]));
+    assert_eq!(browser.value("window.printed"), json!([3, "light"]));
     let after = browser.value(
         "[document.querySelectorAll('#others h2').length, document.documentElement.dataset.theme]",
     );

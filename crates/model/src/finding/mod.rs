@@ -7,6 +7,7 @@
 //! Names, places and stacks are shared, because very many findings have few of them between them. Cost: some 350 bytes a
 //! race.
 
+mod bug;
 mod describe;
 mod identity;
 mod place;
@@ -15,6 +16,7 @@ mod remedy;
 mod task;
 mod variable;
 
+pub use bug::{Bug, bugs};
 pub use describe::{Describer, short_name};
 pub use identity::{Identity, SourceLines};
 pub use place::{Frame, Place};
@@ -162,6 +164,8 @@ pub struct Finding {
     pub process: Option<u64>,
     /// How well founded it is, if that was judged.
     pub status: Option<Status>,
+    /// Whether no other race can have caused it, if that was judged.
+    pub is_first: Option<bool>,
     /// What would have ordered the accesses or kept them apart, where that is known.
     pub remedy: Option<Remedy>,
     /// What shows it, accepted by its checker.
@@ -288,6 +292,7 @@ impl Finding {
             creations: Arc::default(),
             process: None,
             status: None,
+            is_first: None,
             remedy: None,
             proof: None,
         }

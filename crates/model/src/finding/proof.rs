@@ -11,6 +11,11 @@ pub trait Proof: Debug + Send + Sync {
 
     /// Who takes the next steps, one after the other, as lines of a schedule file; nothing if it is no schedule.
     fn schedule(&self) -> Option<&[String]>;
+
+    /// Who enters sections, one after the other, where a search over orders of sections found it.
+    fn sections(&self) -> Option<&[String]> {
+        None
+    }
 }
 
 /// An order of some of an execution's events, after which two accesses are next.

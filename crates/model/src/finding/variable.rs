@@ -60,14 +60,19 @@ const DESCRIPTIONS: [&str; 7] = [
 ];
 
 impl Variable {
-    /// A variable of this name.
+    /// A variable of this name. The number by which a trace tells memory of one description apart is not part of it.
     pub fn named(name: impl Into<Arc<str>>) -> Variable {
         let name = name.into();
-        let storage = match is_description(&name) {
-            true => Storage::Described,
-            false => Storage::Named,
-        };
-        Variable { name, storage }
+        match is_description(&name) {
+            true => Variable {
+                name: without_number(&name, '#').into(),
+                storage: Storage::Described,
+            },
+            false => Variable {
+                name,
+                storage: Storage::Named,
+            },
+        }
     }
 
     /// The block of the heap that it is part of, if it is.
@@ -128,21 +133,25 @@ impl fmt::Display for Variable {
     }
 }
 
+/// A name without the number after a sign at its end.
+fn without_number(name: &str, sign: char) -> &str {
+    match name.rsplit_once(sign) {
+        Some((start, number))
+            if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            start
+        }
+        _ => name,
+    }
+}
+
 /// What of a name stays the same from run to run: `table[].count` of `table[3].count#2`, `table` of `table+12` and
 /// `table[3]`, `heap` of a block of the heap.
 pub fn stable_name(name: &str) -> String {
     if is_description(name) {
         return name.split(' ').next().unwrap_or_default().to_string();
     }
-    let numbered = |name: &str, sign: char| match name.rsplit_once(sign) {
-        Some((start, number))
-            if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) =>
-        {
-            start.to_string()
-        }
-        _ => name.to_string(),
-    };
-    let name = numbered(&numbered(name, '#'), '+');
+    let name = without_number(without_number(name, '#'), '+');
     let mut stable = String::with_capacity(name.len());
     let mut depth = 0_usize;
     for c in name.chars() {
@@ -154,7 +163,7 @@ pub fn stable_name(name: &str) -> String {
     }
     // A bracket that nobody closes is no index.
     if depth > 0 {
-        return name;
+        return name.to_string();
     }
     while let Some(shorter) = stable.strip_suffix("[]") {
         stable.truncate(shorter.len());
@@ -205,6 +214,9 @@ mod tests {
                 "{described}"
             );
         }
+        let numbered = Variable::named("heap block of 8 bytes+4#3");
+        assert_eq!(&*numbered.name, Variable::heap_block(8, 4));
+        assert_eq!(&*Variable::named("x#3").name, "x#3");
         assert!(!Variable::named("heap").is_described());
         assert!(!Variable::named("stack").is_described());
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use deadheat_model::finding::Variable;
+
 use crate::findings::Process;
 use crate::symbols::Symbols;
 
@@ -17,38 +19,55 @@ pub struct Memory {
 
 struct Piece {
     end: u64,
-    name: String,
+    name: Name,
+}
+
+enum Name {
+    /// A block of the heap: which, and of how many bytes.
+    Block(u64, u64),
+    Other(String),
+}
+
+impl Name {
+    /// What a byte of the piece is called. Blocks of one size are told apart by a number.
+    fn of_byte(&self, offset: u64) -> String {
+        match (self, offset) {
+            (Name::Block(number, size), _) => {
+                format!("{}#{number}", Variable::heap_block(*size, offset))
+            }
+            (Name::Other(name), 0) => name.clone(),
+            (Name::Other(name), _) => format!("{name}+{offset}"),
+        }
+    }
 }
 
 impl Memory {
     /// A block of the heap is allocated.
     pub fn allocate(&mut self, address: u64, size: u64) {
         self.blocks += 1;
-        let bytes = if size == 1 { "byte" } else { "bytes" };
-        let name = format!("heap block {} of {size} {bytes}", self.blocks);
-        self.put(address, size.max(1), name);
+        self.put(address, size.max(1), Name::Block(self.blocks, size));
     }
 
     /// Memory is mapped or unmapped.
     pub fn map(&mut self, address: u64, size: u64) {
         self.mappings += 1;
-        let name = format!("mapped memory {}", self.mappings);
+        let name = Name::Other(format!("mapped memory {}", self.mappings));
         self.put(address, size, name);
     }
 
     /// OpenMP's runtime hands out memory for a task.
     pub fn hand_out(&mut self, address: u64, size: u64) {
         self.tasks += 1;
-        let name = format!("data of task {}", self.tasks);
+        let name = Name::Other(format!("data of task {}", self.tasks));
         self.put(address, size, name);
     }
 
     /// A thread's stack lies there.
     pub fn stack(&mut self, address: u64, size: u64, thread: &str) {
-        self.put(address, size, format!("stack of {thread}"));
+        self.put(address, size, Name::Other(Variable::stack_of(thread)));
     }
 
-    fn put(&mut self, address: u64, size: u64, name: String) {
+    fn put(&mut self, address: u64, size: u64, name: Name) {
         let end = address.saturating_add(size);
         while let Some((&start, piece)) = self.pieces.range_mut(..end).next_back() {
             if piece.end <= address {
@@ -68,11 +87,10 @@ impl Memory {
     pub fn name(&self, symbols: &mut Symbols, process: &Process, address: u64) -> String {
         let below = self.pieces.range(..=address).next_back();
         match below.filter(|(_, piece)| address < piece.end) {
-            Some((start, piece)) if *start == address => piece.name.clone(),
-            Some((start, piece)) => format!("{}+{}", piece.name, address - start),
+            Some((start, piece)) => piece.name.of_byte(address - start),
             None => symbols
                 .global(process, address)
-                .unwrap_or_else(|| format!("memory at {address:#x}")),
+                .unwrap_or_else(|| Variable::memory_at(address)),
         }
     }
 }
@@ -89,10 +107,10 @@ mod tests {
         };
         memory.map(0x1000, 0x1000);
         memory.allocate(0x1010, 8);
-        assert_eq!(name(&memory, 0x1014), "heap block 1 of 8 bytes+4");
+        assert_eq!(name(&memory, 0x1014), "heap block of 8 bytes+4#1");
         assert_eq!(name(&memory, 0x1000), "mapped memory 1");
         memory.allocate(0x1008, 16);
-        assert_eq!(name(&memory, 0x1014), "heap block 2 of 16 bytes+12");
+        assert_eq!(name(&memory, 0x1014), "heap block of 16 bytes+12#2");
         memory.stack(0x1000, 0x20, "T1");
         assert_eq!(name(&memory, 0x1014), "stack of T1+20");
         assert_eq!(name(&memory, 0x3000), "memory at 0x3000");

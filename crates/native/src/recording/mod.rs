@@ -19,10 +19,11 @@ mod tasks;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
+use deadheat_model::finding::{AccessCause, Act, Creation, Frame, Place, Rule};
 use deadheat_model::words::Table;
-use deadheat_model::{Event, Location, Op, ReadKind, Site, Strand};
+use deadheat_model::{AccessKind, Event, Finding, Location, Op, ReadKind, Site, Strand};
 use deadheat_tape::{AccessSite, AtomicDetail, LockDetail, NewMemory, Stamped, TaskAction};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
@@ -31,8 +32,8 @@ use thiserror::Error;
 
 use crate::findings::Process;
 use crate::suppressions::Suppressions;
-use crate::survey::Creation;
-use crate::symbols::{Frame, Symbols};
+
+use crate::symbols::Symbols;
 use contents::Contents;
 use grain::{Grain, NONE, UNCHECKED};
 use locals::Locals;
@@ -57,9 +58,43 @@ pub struct Recorded {
     /// What the program does not want to hear of.
     pub suppressions: Suppressions,
     /// The calls at each place of the trace, innermost first: as far as they were inlined there.
-    pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
+    pub frames: FxHashMap<String, Arc<[Arc<Frame>]>>,
     /// Where each thread was created, and by whom, as far as that was seen.
     pub creations: Vec<Creation>,
+    /// The places at which blocks are freed.
+    pub frees: FxHashSet<String>,
+    /// The number of the process.
+    pub process: u64,
+}
+
+impl Recorded {
+    /// Adds to a finding of the trace what is known of the run: the calls that led to each side, which accesses free, where
+    /// the threads were created. The numbers of events mean nothing once the trace is gone.
+    pub fn complete(&self, finding: &mut Finding) {
+        for side in &mut finding.sides {
+            side.event = 0;
+            let place = side.place.as_str();
+            if let Some(stack) = self.frames.get(place) {
+                side.stack = stack.clone();
+            }
+            if let Act::Access {
+                kind: AccessKind::Write,
+                cause,
+                ..
+            } = &mut side.act
+                && self.frees.contains(place)
+            {
+                *cause = AccessCause::Free;
+                finding.rule = Rule::UseAfterFree;
+            }
+        }
+        let racing = |creation: &&Creation| {
+            let mut sides = finding.sides.iter();
+            sides.any(|side| side.thread == creation.thread)
+        };
+        let creations: Vec<Creation> = self.creations.iter().filter(racing).cloned().collect();
+        finding.creations = creations.into();
+    }
 }
 
 /// Why a recording could not become a trace.
@@ -127,6 +162,7 @@ pub fn write_trace(
         several: false,
         count: 0,
         creations: Vec::new(),
+        frees: FxHashSet::default(),
         ops: Vec::new(),
         touched: Vec::new(),
     };
@@ -146,6 +182,8 @@ pub fn write_trace(
         full: tape.end().is_some(),
         suppressions: process.suppressions.clone(),
         creations: scribe.creations(&contents.threads),
+        frees: scribe.places.names(&scribe.frees),
+        process: process.pid,
         frames: std::mem::take(&mut scribe.places.frames),
     };
     scribe.flush()?;
@@ -184,6 +222,8 @@ struct Scribe<'w> {
     count: u64,
     /// A thread, who created it, and where.
     creations: Vec<(Strand, Strand, Site)>,
+    /// Where blocks are freed.
+    frees: FxHashSet<Site>,
     ops: Vec<(Strand, Op)>,
     touched: Vec<Location>,
 }
@@ -249,6 +289,9 @@ impl Scribe<'_> {
                     return Ok(());
                 }
                 let site = self.site(stamped.pc, calls)?;
+                if stamped.what == Stamped::Freed {
+                    self.frees.insert(site);
+                }
                 for (strand, op) in std::mem::take(&mut self.ops) {
                     if let Op::Fork(child) = op {
                         self.creations.push((child, strand, site));
@@ -265,10 +308,14 @@ impl Scribe<'_> {
         let name = |strand: Strand| threads.get(strand.0 as usize).cloned();
         let calls = self.places.calls();
         let creations = self.creations.iter().map(|&(child, parent, site)| {
+            let stack = calls.get(&site).cloned().unwrap_or_default();
             Some(Creation {
-                thread: name(child)?,
-                parent: name(parent)?,
-                stack: calls.get(&site).map_or(Vec::new(), |calls| calls.to_vec()),
+                thread: name(child)?.into(),
+                parent: name(parent)?.into(),
+                place: Arc::new(
+                    Frame::of_program(&stack).map_or_else(Place::unknown, Frame::place),
+                ),
+                stack,
                 // When a race is found, the whole run is over.
                 finished: false,
             })

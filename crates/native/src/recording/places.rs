@@ -1,15 +1,16 @@
 //! Places in the source: where an event comes from, as the line in the program's own code that led to it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use deadheat_model::Site;
+use deadheat_model::finding::Frame;
 use deadheat_model::words::Table;
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::Writer;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::findings::Process;
-use crate::symbols::{Frame, Symbols};
+use crate::symbols::Symbols;
 
 /// Names places and remembers them.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub struct Places {
     /// By code address: the place if it lies in the program's own code, and what it is called else.
     known: FxHashMap<u64, (Option<Site>, String)>,
     /// The calls at each place, by its name.
-    pub frames: FxHashMap<String, Rc<[Rc<Frame>]>>,
+    pub frames: FxHashMap<String, Arc<[Arc<Frame>]>>,
 }
 
 impl Places {
@@ -53,8 +54,15 @@ impl Places {
         self.named(writer, name)
     }
 
+    /// What some places are called.
+    pub fn names(&self, places: &FxHashSet<Site>) -> FxHashSet<String> {
+        let sites = self.sites.iter();
+        let named = sites.filter(|(_, site)| places.contains(site));
+        named.map(|(name, _)| name.clone()).collect()
+    }
+
     /// The calls at each place, innermost first.
-    pub fn calls(&self) -> FxHashMap<Site, Rc<[Rc<Frame>]>> {
+    pub fn calls(&self) -> FxHashMap<Site, Arc<[Arc<Frame>]>> {
         let sites = self.sites.iter();
         sites
             .filter_map(|(name, &site)| Some((site, self.frames.get(name)?.clone())))
@@ -75,10 +83,10 @@ impl Places {
     ) -> Result<(Option<Site>, String), TraceError> {
         let frames = symbols.frames(process, code);
         let mut own = frames.iter();
-        let own = own.find(|frame| frame.line.is_some() && !frame.is_system());
+        let own = own.find(|frame| frame.is_own());
         let name = own
             .or(frames.first())
-            .map_or("?".to_string(), |frame| frame.location());
+            .map_or("?".to_string(), |frame| frame.place().to_string());
         self.frames
             .entry(name.clone())
             .or_insert_with(|| frames.clone());

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::{Execution, Names, Op, Race, Strand};
 use deadheat_offline::{ComputationGraph, Node};
 
-use crate::style::counted;
+use crate::text::style::counted;
 pub(crate) use dot::quoted;
 use races::RaceLine;
 use steps::Steps;

@@ -9,7 +9,7 @@ use deadheat_model::{Event, EventNumber, Execution, Names, Op, Race};
 use deadheat_offline::ComputationGraph;
 
 use super::shortened;
-use crate::style::grouped;
+use crate::text::style::grouped;
 
 /// How many different things are kept of a node, and as many again of those that race.
 const MAX_KEPT: usize = 50;

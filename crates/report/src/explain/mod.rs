@@ -1,41 +1,32 @@
 //! What `deadheat explain` says: which races are real, which are echoes of others, which to fix first.
 
 mod picture;
-mod text;
 
 pub use picture::RacePicture;
 
-use deadheat_explain::general::{Certainty, GeneralRaces};
-use std::sync::Arc;
+use deadheat_explain::{Bound, Explanation};
+use deadheat_model::finding::Status;
+use deadheat_model::guarantee::Limit;
+use deadheat_model::{Finding, StopReason};
+use serde::{Serialize, Serializer};
 
-use deadheat_explain::{Bound, Explanation, JudgedRace, Status};
-use deadheat_model::{Execution, Race, StopReason};
-use deadheat_witness::Spelling;
-use rustc_hash::FxHashMap;
-use serde::Serialize;
-
-use crate::analyze::{MAX_SPELT_TOGETHER, WitnessReport};
 use crate::filter::{Filter, LeftOut};
-use crate::pair::{PairReport, Wording};
-use crate::sources::Sources;
-use crate::style::{counted, grouped};
+use crate::json::{self, FindingJson, Room};
+use crate::text::style::grouped;
+use crate::words::guarantee;
 
 /// How many races of a chain are listed.
-pub const MAX_CHAIN: usize = 20;
+const MAX_CHAIN: usize = 20;
 
-/// What is known about the races of an execution, in the order of its JSON.
-#[derive(Clone, Serialize)]
+/// What is known about the races of an execution.
+#[derive(Clone)]
 pub struct ExplainReport {
     /// How many pairs of computation events race, each pair of places and each location by itself.
     pub apparent: u64,
     /// One race for each pair of places, first ones first.
-    pub races: Vec<ExplainedReport>,
-    /// Races that come and go together.
-    pub partitions: Vec<PartitionReport>,
+    pub races: Vec<RaceReport>,
     /// Conflicting accesses that synchronisation ordered in this run, by chance.
     pub general_races: Vec<GeneralReport>,
-    /// What all this proves.
-    pub guarantee: String,
     /// How many events the execution has.
     pub events: u64,
     /// How many threads.
@@ -45,202 +36,124 @@ pub struct ExplainReport {
     /// The limits that were met, and what that means.
     pub bounds: Vec<&'static str>,
     /// What was left out because a baseline or suppressions name it.
-    #[serde(flatten)]
     pub left_out: LeftOut,
-    /// How many of the races are apparent.
-    #[serde(skip)]
-    pub apparent_places: usize,
+    /// What else limits what is said.
+    pub limits: Vec<Limit>,
+    /// What was counted before anything was left out.
+    pub(crate) counts: Counts,
+    every_read_decides: bool,
+}
+
+/// How many races there are of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub races: u64,
+    /// Of these, those that happened, as far as can be told.
+    pub apparent: u64,
+    pub first: u64,
+    pub tangled: u64,
+    pub predicted: u64,
 }
 
 /// A race, and why it is where it is.
-#[derive(Clone, Serialize)]
-pub struct ExplainedReport {
+#[derive(Clone)]
+pub struct RaceReport {
     /// From 1.
     pub id: usize,
-    /// The two accesses.
-    #[serde(flatten)]
-    pub pair: PairReport,
-    /// `actual`, `feasible`, `tangled` or `predicted`.
-    pub status: &'static str,
-    /// Its partition.
-    pub partition: usize,
-    /// Whether no other race can have caused it.
-    pub is_first: bool,
+    /// The race.
+    pub finding: Finding,
     /// The first races that it is perhaps an artifact of.
     pub artifact_of: Vec<usize>,
-    /// The races from a first one to this one, each of which affected the next; the last
-    /// [`MAX_CHAIN`] of them.
+    /// The race that affected it directly, if one did.
+    pub after: Option<usize>,
+    /// The races from a first one to this one, each of which affected the next; the last [`MAX_CHAIN`] of them.
     pub chain: Vec<usize>,
-    /// A reordering that ends with both accesses, for a race that is predicted.
-    #[serde(flatten)]
-    pub witness: Option<WitnessReport>,
-    /// Whether the checker of witnesses has accepted it.
-    #[serde(skip_serializing_if = "is_false")]
-    pub verified: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// Races that come and go together.
-#[derive(Clone, Serialize)]
-pub struct PartitionReport {
-    /// From 1.
-    pub id: usize,
-    /// Whether no other partition can have caused it.
-    pub first: bool,
-    /// Its races.
-    pub races: Vec<usize>,
-    /// The partitions that affected it directly.
-    pub after: Vec<usize>,
 }
 
 /// A general race.
-#[derive(Clone, Serialize)]
+#[derive(Clone)]
 pub struct GeneralReport {
     /// The two accesses.
-    #[serde(flatten)]
-    pub pair: PairReport,
+    pub finding: Finding,
     /// Whether synchronisation is known to allow both orders.
     pub certain: bool,
 }
 
 impl ExplainReport {
-    /// Puts together what is known.
+    /// Puts together what is known. `apparent` are the explanation's races, in its order; `others` are predicted only.
     pub fn new(
-        execution: &Execution,
         explanation: &Explanation,
-        predicted: Vec<JudgedRace>,
-        general: &GeneralRaces,
-        sources: &Sources,
-        spelling: Option<&Arc<Spelling>>,
+        (events, threads): (u64, u64),
+        apparent: Vec<Finding>,
+        others: Vec<Finding>,
+        general_races: Vec<GeneralReport>,
     ) -> ExplainReport {
-        let names = &execution.names;
-        let mut wording = Wording::new(names, sources);
-        let mut races: Vec<ExplainedReport> = Vec::new();
-        let mut partitions = Vec::new();
-        // A reordering that was checked settles what dependences leave open.
-        let mut shown: FxHashMap<_, JudgedRace> = FxHashMap::default();
-        let mut others = Vec::new();
-        let apparent: FxHashMap<_, Status> = explanation
-            .races
-            .iter()
-            .map(|race| (race.race.ends(), race.status))
-            .collect();
-        for finding in predicted {
-            match apparent.get(&finding.race.ends()) {
-                Some(Status::Tangled) => drop(shown.insert(finding.race.ends(), finding)),
-                Some(_) => {}
-                None => others.push(finding),
-            }
-        }
-        let mut room = MAX_SPELT_TOGETHER;
-        for (place, race) in explanation.races.iter().enumerate() {
-            let id = place + 1;
-            let settled = shown.remove(&race.race.ends());
-            let witness = settled.and_then(|finding| Some((finding.race, finding.witness?)));
-            let witness = witness.zip(spelling);
-            let accesses = match &witness {
-                Some(((found, _), _)) => Race {
-                    count: race.race.count,
-                    ..*found
-                },
-                None => race.race,
-            };
-            let witness = witness.map(|((_, witness), spelling)| {
-                WitnessReport::new(witness, spelling.clone(), &mut room)
-            });
-            let mut chain = Vec::new();
-            let mut at = Some(place);
-            while let Some(place) = at.filter(|_| chain.len() < MAX_CHAIN) {
-                chain.push(place + 1);
-                at = explanation.races[place].after;
-            }
-            chain.reverse();
-            races.push(ExplainedReport {
-                id,
-                pair: wording.pair(&accesses),
-                status: match race.status {
-                    _ if witness.is_some() => "predicted",
-                    Status::Actual => "actual",
-                    Status::Feasible => "feasible",
-                    Status::Tangled => "tangled",
-                },
-                partition: id,
-                is_first: race.is_first,
-                artifact_of: race.artifact_of.iter().map(|place| place + 1).collect(),
-                chain,
-                verified: witness.is_some(),
-                witness,
-            });
-            partitions.push(PartitionReport {
-                id,
-                first: race.is_first,
-                races: vec![id],
-                after: race.after.map(|place| place + 1).into_iter().collect(),
-            });
-        }
         // Nothing that raced in this run can have caused what no other race is there to cause.
-        let is_first = races.is_empty();
-        for JudgedRace { race, witness } in others {
+        let others_are_first = apparent.is_empty();
+        let mut counts = Counts {
+            apparent: apparent.len() as u64,
+            ..Counts::default()
+        };
+        let judged = explanation.races.iter().enumerate().zip(apparent);
+        let mut races: Vec<RaceReport> = judged
+            .map(|((place, race), finding)| RaceReport {
+                id: place + 1,
+                finding: Finding {
+                    is_first: Some(race.is_first),
+                    ..finding
+                },
+                artifact_of: race.artifact_of.iter().map(|place| place + 1).collect(),
+                after: race.after.map(|place| place + 1),
+                chain: chain(explanation, place),
+            })
+            .collect();
+        for finding in others {
             let id = races.len() + 1;
-            let witness = witness.zip(spelling);
-            let witness = witness.map(|(witness, spelling)| {
-                WitnessReport::new(witness, spelling.clone(), &mut room)
-            });
-            races.push(ExplainedReport {
+            races.push(RaceReport {
                 id,
-                pair: wording.pair(&race),
-                status: "predicted",
-                partition: id,
-                is_first,
+                finding: Finding {
+                    is_first: Some(others_are_first),
+                    ..finding
+                },
                 artifact_of: Vec::new(),
+                after: None,
                 chain: vec![id],
-                verified: witness.is_some(),
-                witness,
-            });
-            partitions.push(PartitionReport {
-                id,
-                first: is_first,
-                races: vec![id],
-                after: Vec::new(),
             });
         }
-        let general_races = general.races.iter().map(|general| GeneralReport {
-            pair: wording.pair(&general.race),
-            certain: general.certainty == Certainty::Certain,
-        });
-        let mut report = ExplainReport {
+        counts.races = races.len() as u64;
+        for RaceReport { finding, .. } in &races {
+            counts.first += (finding.is_first == Some(true)) as u64;
+            counts.tangled += (finding.status == Some(Status::Tangled)) as u64;
+            counts.predicted += (finding.status == Some(Status::Predicted)) as u64;
+        }
+        let reads = &explanation.reads;
+        ExplainReport {
             apparent: explanation.apparent,
             races,
-            partitions,
-            general_races: general_races.collect(),
-            guarantee: String::new(),
-            apparent_places: explanation.races.len(),
-            left_out: LeftOut::default(),
-            events: execution.events.len() as u64,
-            threads: names.strands.len() as u64,
+            general_races,
+            events,
+            threads,
             dependences: dependences(explanation),
             bounds: explanation
                 .bounds
                 .iter()
                 .map(|&bound| meaning(bound))
                 .collect(),
-        };
-        report.guarantee = report.sentence();
-        report
+            left_out: LeftOut::default(),
+            limits: Vec::new(),
+            counts,
+            every_read_decides: reads.control == reads.reads,
+        }
     }
 
     /// Leaves out what a baseline knows and what suppressions name. The others keep their numbers.
     pub fn filter(&mut self, filter: &Filter) {
         let mut left_out = filter.start();
         self.races
-            .retain(|race| race.pair.is_kept(filter, &mut left_out));
+            .retain(|race| filter.keeps(&race.finding, &mut left_out));
         let mut others = filter.start();
         self.general_races
-            .retain(|race| race.pair.is_kept(filter, &mut others));
-        self.guarantee += &left_out.sentence();
+            .retain(|race| filter.keeps(&race.finding, &mut others));
         self.left_out = left_out;
     }
 
@@ -249,53 +162,35 @@ impl ExplainReport {
         !self.races.is_empty()
     }
 
-    fn sentence(&self) -> String {
-        let of = |status| {
-            self.races
-                .iter()
-                .filter(|race| race.status == status)
-                .count()
-        };
-        let (predicted, tangled) = (of("predicted"), of("tangled"));
-        let apparent = self.apparent_places;
-        let first = self.races.iter().filter(|race| race.is_first).count() as u64;
-        if self.races.is_empty() {
-            return match self.bounds[..] {
-                [] => "no two conflicting accesses were left unordered in this run, and none was \
-                       predicted"
-                    .to_string(),
-                _ => format!("no race found so far; {}", self.bounds.join("; ")),
-            };
-        }
-        let mut sentence = match apparent {
-            0 => "nothing races in this run as it was".to_string(),
-            _ => format!(
-                "{} at {} of places; {} to fix first: some schedule shows each of them before any other race, so \
-                 none is caused by another",
-                counted(self.apparent, "apparent race"),
-                counted(apparent as u64, "pair"),
-                grouped(first),
-            ),
-        };
-        if tangled > 0 {
-            let which = if tangled == 1 {
-                "1 is"
-            } else {
-                "the tangled ones are"
-            };
-            sentence += &format!("; {which} not known to be possible at all");
-        }
-        if predicted > 0 {
-            sentence += &format!(
-                "; {} shown by a reordering that was checked",
-                counted(predicted as u64, "race")
-            );
-        }
-        for bound in &self.bounds {
-            sentence += &format!("; {bound}");
-        }
-        sentence
+    /// Whether every read is taken to decide what happens, because nobody knows which do.
+    pub fn every_read_decides(&self) -> bool {
+        self.every_read_decides
     }
+
+    /// Its findings, those to fix first in front.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let of = |first: bool| {
+            let races = self.races.iter().map(|race| &race.finding);
+            races.filter(move |finding| (finding.is_first == Some(true)) == first)
+        };
+        of(true).chain(of(false))
+    }
+
+    /// What all this proves.
+    pub fn guarantee(&self) -> String {
+        guarantee::of_explanation(self)
+    }
+}
+
+fn chain(explanation: &Explanation, place: usize) -> Vec<usize> {
+    let mut chain = Vec::new();
+    let mut at = Some(place);
+    while let Some(place) = at.filter(|_| chain.len() < MAX_CHAIN) {
+        chain.push(place + 1);
+        at = explanation.races[place].after;
+    }
+    chain.reverse();
+    chain
 }
 
 /// Which dependences were used, as a phrase.
@@ -312,12 +207,6 @@ fn dependences(explanation: &Explanation) -> String {
     format!("from the order of single accesses; {which}")
 }
 
-const STOPPED_BY_SIGNAL: &str = "interrupted: not everything was looked at, there may be more";
-const STOPPED_BY_TIME: &str =
-    "the time was up (--timeout): not everything was looked at, there may be more";
-const STOPPED_BY_MEMORY: &str =
-    "the memory was full (--max-memory): not everything was looked at, there may be more";
-
 fn meaning(bound: Bound) -> &'static str {
     match bound {
         Bound::Pairs => {
@@ -328,8 +217,93 @@ fn meaning(bound: Bound) -> &'static str {
             "there are more dependences between races than are followed: more races may be first"
         }
         Bound::Groups => "there are more pairs of places than are told apart: some are left out",
-        Bound::Stopped(StopReason::Asked) => STOPPED_BY_SIGNAL,
-        Bound::Stopped(StopReason::TimeUp) => STOPPED_BY_TIME,
-        Bound::Stopped(StopReason::MemoryFull) => STOPPED_BY_MEMORY,
+        Bound::Stopped(StopReason::Asked) => {
+            "interrupted before everything was compared: there may be more"
+        }
+        Bound::Stopped(StopReason::TimeUp) => {
+            "the time was up (--timeout) before everything was compared: there may be more"
+        }
+        Bound::Stopped(StopReason::MemoryFull) => {
+            "the memory was full (--max-memory) before everything was compared: there may be more"
+        }
+    }
+}
+
+/// The report as JSON, in the order of its fields.
+#[derive(Serialize)]
+struct Json<'r> {
+    apparent: u64,
+    races: Vec<RaceJson<'r>>,
+    partitions: Vec<PartitionJson>,
+    general_races: Vec<GeneralJson<'r>>,
+    guarantee: String,
+    events: u64,
+    threads: u64,
+    dependences: &'r str,
+    bounds: &'r [&'static str],
+    #[serde(flatten)]
+    left_out: LeftOut,
+}
+
+#[derive(Serialize)]
+struct RaceJson<'r> {
+    id: usize,
+    #[serde(flatten)]
+    finding: FindingJson<'r>,
+    partition: usize,
+    artifact_of: &'r [usize],
+    chain: &'r [usize],
+}
+
+/// A race, the races that it may be an artifact of: the set of races that come and go together is the race itself.
+#[derive(Serialize)]
+struct PartitionJson {
+    id: usize,
+    first: bool,
+    races: [usize; 1],
+    after: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct GeneralJson<'r> {
+    #[serde(flatten)]
+    finding: FindingJson<'r>,
+    certain: bool,
+}
+
+impl Serialize for ExplainReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let room = Room::default();
+        let bugs = json::bug_numbers(self.races.iter().map(|race| &race.finding));
+        let races = self.races.iter().zip(bugs).map(|(race, bug)| RaceJson {
+            id: race.id,
+            finding: FindingJson::new(&race.finding, Some(bug), &room),
+            partition: race.id,
+            artifact_of: &race.artifact_of,
+            chain: &race.chain,
+        });
+        let partitions = self.races.iter().map(|race| PartitionJson {
+            id: race.id,
+            first: race.finding.is_first == Some(true),
+            races: [race.id],
+            after: race.after.into_iter().collect(),
+        });
+        let general_races = self.general_races.iter().map(|race| GeneralJson {
+            finding: FindingJson::new(&race.finding, None, &room),
+            certain: race.certain,
+        });
+        let json = Json {
+            apparent: self.apparent,
+            races: races.collect(),
+            partitions: partitions.collect(),
+            general_races: general_races.collect(),
+            guarantee: self.guarantee(),
+            events: self.events,
+            threads: self.threads,
+            dependences: &self.dependences,
+            bounds: &self.bounds,
+            left_out: self.left_out,
+        };
+        json.serialize(serializer)
     }
 }

@@ -7,7 +7,7 @@ use deadheat_model::{Event, EventNumber, Execution, Race, Strand};
 use deadheat_offline::threads::ImpossibleEvent;
 
 use crate::drawing::{escaped, quoted};
-use crate::style::cut;
+use crate::text::style::cut;
 
 const ROW: usize = 30;
 const COLUMN: usize = 240;

@@ -1,15 +1,13 @@
 //! What orders the events around a race, as nodes and edges for a page to draw: a lane for each thread or task.
 
 use deadheat_explain::{EdgeKind, neighbourhood};
+use deadheat_model::finding::{Creation, Finding, Side, Task, short_name};
 use deadheat_model::{EventNumber, Execution, Race};
-use deadheat_native::{Creation, NativeAccess, NativeRace, NativeTask};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::check::short_name;
-use crate::native_text::label;
-use crate::openmp;
-use crate::style::cut;
+use crate::text::style::cut;
+use crate::words::{self, MAX_THREAD};
 
 use super::{MAX_NAME, MAX_PLACE};
 
@@ -42,7 +40,8 @@ impl Graph {
             let event = execution.event(number)?;
             let strand = event.strand();
             let lane = *lanes.entry(strand).or_insert_with(|| {
-                graph.lanes.push(short_name(&names.strand(strand)));
+                let name = short_name(&names.strand(strand));
+                graph.lanes.push(cut(&name, MAX_THREAD));
                 graph.lanes.len() - 1
             });
             graph.nodes.push(Node {
@@ -64,30 +63,36 @@ impl Graph {
     }
 
     /// How the two threads or tasks of a race came to run side by side.
-    pub fn of_program(race: &NativeRace) -> Graph {
+    pub fn of_finding(finding: &Finding) -> Option<Graph> {
+        let (first, second) = finding.pair()?;
         let mut graph = Graph::default();
-        match (race.first.tasks.is_empty(), race.second.tasks.is_empty()) {
+        match (first.tasks.is_empty(), second.tasks.is_empty()) {
             (false, false) => {
-                for access in [&race.first, &race.second] {
-                    graph.tasks(&access.tasks);
+                for side in [first, second] {
+                    graph.tasks(&side.tasks);
                 }
             }
             _ => {
                 graph.lane("main");
-                let mut creations: Vec<&Creation> = race.creations.iter().collect();
+                let mut creations: Vec<&Creation> = finding.creations.iter().collect();
                 // Who creates a thread is created before; a parent that is not known is anybody's guess.
                 while !creations.is_empty() {
-                    let known = |creation: &&Creation| graph.lanes.contains(&creation.parent);
+                    let known = |creation: &&Creation| {
+                        graph.lanes.iter().any(|lane| **lane == *creation.parent)
+                    };
                     let next = creations.iter().position(known).unwrap_or(0);
                     let creation = creations.remove(next);
-                    let place = creation.stack.first();
-                    let place = place.map_or_else(String::new, |frame| frame.location());
+                    let place = creation
+                        .stack
+                        .first()
+                        .map(|frame| frame.place().to_string());
+                    let place = place.unwrap_or_else(|| creation.place.to_string());
                     graph.creation(&creation.parent, &creation.thread, &place);
                 }
             }
         }
-        let first = graph.access(&race.first);
-        let second = graph.access(&race.second);
+        let first = graph.access(first);
+        let second = graph.access(second);
         graph.race = (first, second);
         // Who was created comes after its creation.
         for (from, node) in graph.nodes.clone().iter().enumerate() {
@@ -101,15 +106,15 @@ impl Graph {
             let to = later.clone().find(|(_, node)| node.lane == lane);
             graph.edges.extend(to.map(|(to, _)| (from, to, "sync")));
         }
-        graph
+        Some(graph)
     }
 
     /// A task and who created it, outermost first.
-    fn tasks(&mut self, tasks: &[NativeTask]) {
+    fn tasks(&mut self, tasks: &[Task]) {
         for pair in tasks.windows(2).rev() {
-            let (child, creator) = (openmp::task(&pair[0]), openmp::task(&pair[1]));
+            let (child, creator) = (words::task(&pair[0]), words::task(&pair[1]));
             let place = pair[0].stack.first();
-            let place = place.map_or_else(String::new, |frame| frame.location());
+            let place = place.map_or_else(String::new, |frame| frame.place().to_string());
             self.creation(&creator, &child, &place);
         }
     }
@@ -131,15 +136,13 @@ impl Graph {
         }
     }
 
-    fn access(&mut self, access: &NativeAccess) -> usize {
-        let who = openmp::who(access).unwrap_or_else(|| access.thread.clone());
+    fn access(&mut self, side: &Side) -> usize {
+        let who = words::who(side).unwrap_or_else(|| side.thread.to_string());
         let lane = self.lane(&who);
         self.nodes.push(Node {
             lane,
-            text: label(access),
-            place: access
-                .site()
-                .map_or_else(String::new, |site| site.location()),
+            text: words::label(side),
+            place: side.place.to_string(),
         });
         self.nodes.len() - 1
     }

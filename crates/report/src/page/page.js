@@ -5,7 +5,8 @@
   const byId = (id) => document.getElementById(id);
   const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
   const RULES = {
-    race: "Race", "predicted-race": "Race in another schedule", suspect: "Suspect", deadlock: "Deadlock", failure: "Failure",
+    race: "Race", "predicted-race": "Race in another schedule", "use-after-free": "Use after free", suspect: "Suspect",
+    deadlock: "Deadlock", failure: "Failure",
   };
 
   /** An element with attributes and children; texts are texts. */
@@ -46,7 +47,8 @@
   for (const item of entries) {
     const { entry, chapter } = item;
     const places = entry.sides.flatMap((side) => [side.place, side.thread, ...(side.stack || []).map((call) => call.function)]);
-    item.text = [entry.message, entry.kind, entry.variable, entry.engine, entry.fingerprint, chapter.title, ...places]
+    const others = (entry.others || []).flatMap((other) => [other.label, other.fingerprint]);
+    item.text = [entry.message, entry.kind, entry.variable, entry.engine, entry.fingerprint, chapter.title, ...places, ...others]
       .join("\n").toLowerCase();
   }
   const ROW = 80;
@@ -68,10 +70,25 @@
   }
   byId("search").addEventListener("input", () => filter());
 
+  // ---- The order of the list: as reported, or those of one file, variable or thread together ----
+  const KEYS = {
+    reported: () => "",
+    file: ({ entry }) => parts(entry.sides[0] && entry.sides[0].place).path,
+    variable: ({ entry }) => entry.variable || "",
+    thread: ({ entry }) => entry.sides.map((side) => side.thread).sort()[0] || "",
+  };
+  entries.forEach((item, index) => { item.index = index; });
+  const order = byId("order");
+  order.addEventListener("change", () => filter());
+  function sorted(items) {
+    const key = KEYS[order.value] || KEYS.reported;
+    return items.slice().sort((a, b) => key(a).localeCompare(key(b), "en", { numeric: true }) || a.index - b.index);
+  }
+
   function filter() {
     const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const before = shown[selected];
-    shown = entries.filter((item) => !off.has(item.entry.rule) && words.every((word) => item.text.includes(word)));
+    shown = sorted(entries.filter((item) => !off.has(item.entry.rule) && words.every((word) => item.text.includes(word))));
     const at = shown.indexOf(before);
     rows.style.height = `${shown.length * ROW}px`;
     byId("count").textContent = shown.length === entries.length
@@ -88,11 +105,13 @@
     for (let index = from; index < to; index += 1) {
       const { entry } = shown[index];
       const where = entry.sides.slice(0, 2).map((side) => shortPlace(side.place)).join(" and ");
-      const often = entry.count > 1 ? `, ${entry.count.toLocaleString("en")} times` : "";
+      const others = entry.others ? ` and ${plural(entry.others.length, "other place")}` : "";
+      const often = others + (entry.count > 1 ? `, ${entry.count.toLocaleString("en")} times` : "");
+      const first = entry.first ? " · fix first" : "";
       const row = element("div", {
         class: "row", role: "option", id: `row-${index}`, "aria-selected": String(index === selected),
         click: () => select(index, true),
-      }, element("b", { title: entry.message }, entry.message.replace(/[^\s`]*\/([^\s/`]+:\d+)/g, "$1")), element("span", {}, `${RULES[entry.rule]} · ${where}${often}`));
+      }, element("b", { title: entry.message }, entry.message.replace(/[^\s`]*\/([^\s/`]+:\d+)/g, "$1")), element("span", {}, `${RULES[entry.rule]}${first} · ${where}${often}`));
       row.style.top = `${index * ROW}px`;
       rows.append(row);
     }
@@ -127,25 +146,8 @@
     return found ? found[0][1].trim() : null;
   };
 
-  /** What to underline: the variable if the line names it, else what is assigned to or the word at the column. */
-  function underline(text, column, variable) {
-    const name = (variable || "").split(/[+[ ]/)[0].split("::").pop();
-    let best = null;
-    if (/^\w+$/.test(name)) {
-      for (const found of text.matchAll(new RegExp(`\\b${name}\\b`, "g"))) {
-        if (best === null || Math.abs(found.index - column + 1) < Math.abs(best - column + 1)) best = found.index;
-      }
-      if (best !== null) return [best, best + name.length];
-    }
-    const at = Math.max(column - 1, text.length - text.trimStart().length);
-    const word = /^\w+/.exec(text.slice(at));
-    const assigned = /^([-+*/%&|^<>]*=(?!=)|\+\+|--)/.test(text.slice(at)) && /[\w.:>[\]-]+(?=\s*$)/.exec(text.slice(0, at));
-    if (assigned) return [assigned.index, assigned.index + assigned[0].length];
-    return [at, word ? at + word[0].length : text.trimEnd().length];
-  }
-
-  function pane(side, variable, which) {
-    const { path, line, column } = parts(side.place);
+  function pane(side, which) {
+    const { path, line } = parts(side.place);
     const made = element("section", { class: `pane ${which}` },
       element("p", {}, element("b", {}, side.label), element("code", {}, side.place)));
     const lines = line ? sourceLines(path, line, 6) : null;
@@ -153,9 +155,15 @@
       const code = element("pre", {});
       for (const [number, text] of lines) {
         const row = element("span", { class: number === line ? "code hit" : "code" }, element("i", {}, String(number)));
-        if (number === line) {
-          const [from, to] = underline(text, column, variable);
-          row.append(text.slice(0, from), element("u", {}, text.slice(from, to)), text.slice(to));
+        if (number === line && side.underline) {
+          const [from, to] = side.underline;
+          const mark = element("u", {}, text.slice(from, to));
+          row.append(text.slice(0, from), mark, text.slice(to));
+          // On a long line, what races is in view.
+          requestAnimationFrame(() => {
+            const over = mark.getBoundingClientRect().right - code.getBoundingClientRect().right;
+            if (over > 0) code.scrollLeft += over + 60;
+          });
         } else row.append(text);
         code.append(row);
       }
@@ -196,13 +204,36 @@
       entry.kind, entry.engine && `found by ${entry.engine}`, entry.count > 1 && `${entry.count.toLocaleString("en")} times`,
       chapter.title, entry.fingerprint,
     ].filter(Boolean).join(" · ");
-    const panes = entry.sides.slice(0, 20).map((side, index) => pane(side, entry.variable, index % 2 ? "second" : "first"));
+    const panes = entry.sides.slice(0, 20).map((side, index) => pane(side, index % 2 ? "second" : "first"));
     return [element("h2", {}, entry.message),
       element("p", { class: "facts" }, element("span", { class: `tag ${entry.rule}` }, RULES[entry.rule]),
         entry.first ? element("span", { class: "tag" }, "Fix first") : null, facts),
       element("div", { class: "panes" }, ...panes),
       entry.notes ? element("ul", { class: "notes" }, ...entry.notes.map((note) => element("li", {}, note))) : "",
-      entry.remedy ? element("p", { class: "remedy" }, element("b", {}, "What would help: "), entry.remedy) : ""];
+      entry.remedy ? element("p", { class: "remedy" }, element("b", {}, "What would help: "), entry.remedy) : "",
+      entry.others ? others(entry.others) : "",
+      entry.suppression ? suppression(entry.suppression) : ""];
+  }
+  /** Other races that the same change mends. */
+  function others(found) {
+    const lines = found.map((other) => {
+      const source = sourceLine(other.place);
+      return element("li", { title: other.fingerprint }, other.label, source ? element("code", {}, ` ${source}`) : "");
+    });
+    return element("details", { class: "others", open: found.length <= 20 ? "" : null },
+      element("summary", {}, `The same bug shows in ${plural(found.length, "other race")}`), element("ul", {}, ...lines));
+  }
+  /** A line for a file of suppressions, to be copied. */
+  function suppression(line) {
+    const copy = element("button", {
+      type: "button",
+      click: () => {
+        const done = () => { copy.textContent = "Copied"; };
+        if (navigator.clipboard) navigator.clipboard.writeText(line).then(done, () => window.prompt("Copy", line));
+        else window.prompt("Copy", line);
+      },
+    }, "Copy as suppression");
+    return element("p", { class: "suppression" }, copy, " ", element("code", {}, line));
   }
   const guarantees = (chapter) => chapter.guarantees.map((text) => element("p", { class: "guarantee" }, text));
 
@@ -432,10 +463,9 @@
       const held = heldAfter(step);
       const holding = threads.map((name, index) => (held[index].length ? `${name}: ${held[index].join(", ")}` : null)).filter(Boolean);
       const said = [element("p", {}, `Step ${(step + 1 + told.before).toLocaleString("en")} of ${(events.length + told.before).toLocaleString("en")}: `,
-        element("b", {}, threads[thread]), " does ", element("code", {}, actions[action]), " at ", element("code", {}, shortPlace(places[place])),
-        ` (event ${number})`)];
-      const source = sourceLine(places[place]);
-      if (source) said.push(element("p", {}, element("code", {}, source)));
+        element("b", {}, threads[thread]), " at ", element("code", {}, shortPlace(places[place])), " does ",
+        element("code", {}, sourceLine(places[place]) || actions[action]),
+        sourceLine(places[place]) ? element("span", {}, " (", element("code", {}, actions[action]), `, event ${number})`) : ` (event ${number})`)];
       if (is(reads, action)) {
         const saw = observed[step];
         said.push(element("p", {}, saw < 0 ? "It reads what was there before these steps."
@@ -461,7 +491,12 @@
         const index = begin + offset;
         const racing = index === firstRacing || index === secondRacing;
         const kind = [index === step ? "here" : "", racing ? "racing" : "", index > step ? "later" : ""].join(" ");
-        const cells = names.map((name) => element("td", {}, name === thread ? `${actions[action]}  ${shortPlace(places[place])}` : ""));
+        const source = sourceLine(places[place]);
+        // Several events can stand on one line.
+        const said = source
+          ? [source.length > 30 ? `${source.slice(0, 29)}…` : source, element("i", {}, `  ${actions[action]}`)]
+          : [`${actions[action]}  ${shortPlace(places[place])}`];
+        const cells = names.map((name) => element("td", { title: `${source || ""}  ${shortPlace(places[place])}` }, ...(name === thread ? said : [""])));
         return element("tr", { class: kind.trim(), click: () => go(index) },
           element("td", {}, String(index + 1 + told.before)), ...cells);
       });

@@ -5,13 +5,13 @@
 
 use std::hash::Hash;
 
+use deadheat_model::finding::{Reordering, short_name};
 use deadheat_model::{EventNumber, Execution, Names, Op, Race, Strand};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-use crate::analyze::WitnessReport;
-use crate::check::short_name;
-use crate::style::cut;
+use crate::text::style::cut;
+use crate::words::MAX_THREAD;
 
 use super::{MAX_NAME, MAX_PLACE};
 
@@ -92,16 +92,14 @@ impl Room {
 
 impl Story {
     /// A witness's, as far as there is room.
-    pub fn of_witness(witness: &WitnessReport, room: &mut Room) -> Option<Story> {
-        let spelling = &witness.spelling;
+    pub fn of_witness(order: &dyn Reordering, room: &mut Room) -> Option<Story> {
         if room.events == 0 {
             return None;
         }
-        let all = spelling.length(witness.proof());
-        let end = spelling.end(witness.proof(), room.most());
-        let before = all - end.len() as u64;
+        let end = order.end(room.most());
+        let before = order.length() - end.len() as u64;
         let race = (end.len().checked_sub(2)?, end.len() - 1);
-        let mut story = Story::new(spelling.trace(), &end, race, room)?;
+        let mut story = Story::new(order.execution(), &end, race, room)?;
         story.before += before;
         story.reordered = true;
         if story.before == 0 {
@@ -153,7 +151,7 @@ impl Story {
             events.push((
                 threads.number(strand, || {
                     strands.push(strand);
-                    short_name(&names.strand(strand))
+                    cut(&short_name(&names.strand(strand)), MAX_THREAD)
                 }),
                 actions.number(event.to_parts(), || {
                     cut(&names.action(event.op()).to_string(), MAX_NAME)
@@ -182,7 +180,8 @@ impl Story {
         let place = self.strands.iter().position(|known| *known == strand);
         place.unwrap_or_else(|| {
             self.strands.push(strand);
-            self.threads.push(short_name(&names.strand(strand)));
+            self.threads
+                .push(cut(&short_name(&names.strand(strand)), MAX_THREAD));
             self.threads.len() - 1
         })
     }

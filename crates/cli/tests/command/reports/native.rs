@@ -175,7 +175,7 @@ int main(void) {
     };
     let said = stderr(&deadheat(&["run", &program]));
     assert!(
-        said.contains("no race in what ran, for this input")
+        said.contains("no race between the tasks of this run, under any schedule of what they did")
             && said.contains("OpenMP's runtime has not run 2 tasks that the program created"),
         "{said}"
     );

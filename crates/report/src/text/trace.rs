@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use annotate_snippets::{Group, Level};
-use deadheat_model::{EventNumber, Strand};
+use deadheat_model::finding::{Reordering, Side};
+use deadheat_model::{AccessKind, Finding, Strand};
 
-use crate::analyze::{AnalyzeReport, PredictedReport, WitnessReport};
-use crate::entries::pair_sentence;
-use crate::excerpt::{self, Mark};
-use crate::pair::{AccessInTrace, PairReport};
-use crate::sources::Sources;
-use crate::style::{
+use super::excerpt::{self, Mark};
+use super::style::{
     BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, identity, length, padded, renderer,
     time,
 };
+use crate::analyze::AnalyzeReport;
+use crate::sources::Sources;
+use crate::words::{self, MAX_NAME, Step};
 
 /// How many events of a witness are shown: its last.
 const SHOWN_EVENTS: usize = 14;
@@ -28,9 +28,6 @@ const WIDTH: usize = 96;
 
 /// How many of the variables that race are named at the end.
 const SHOWN_VARIABLES: usize = 20;
-
-/// How long a name may be before it is cut.
-pub(crate) const MAX_NAME: usize = 100;
 
 impl AnalyzeReport {
     /// The report as text: `most` races in full, the guarantee at the end. Styled: whoever prints it
@@ -53,7 +50,7 @@ impl AnalyzeReport {
             );
         }
         for pair in self.undecided.iter().take(most) {
-            text += &format!("{YELLOW}undecided{PLAIN}: {}\n", one_line(pair));
+            text += &format!("{YELLOW}undecided{PLAIN}: {}\n", one_line(pair, true));
         }
         let hidden = self.undecided.len().saturating_sub(most) as u64;
         if hidden > 0 {
@@ -70,13 +67,13 @@ impl AnalyzeReport {
             counted(self.events, "event"),
             counted(self.threads, "thread"),
             time(self.seconds),
-            self.guarantee
+            self.guarantee()
         )
     }
 
     /// The variables that race, where a race stands for others at the same places.
     fn other_variables(&self) -> String {
-        let names = self.races.iter().map(|race| &*race.pair.variable);
+        let names = self.races.iter().map(|race| &*race.variable.name);
         let named: HashSet<&str> = names.collect();
         if named.len() as u64 >= self.variables {
             return String::new();
@@ -114,29 +111,27 @@ impl AnalyzeReport {
         found
     }
 
-    fn race(&self, number: usize, race: &PredictedReport, sources: &Sources) -> String {
-        let pair = &race.pair;
+    fn race(&self, number: usize, race: &Finding, sources: &Sources) -> String {
         let what = match self.is_race() {
             true => format!("{RED}race"),
             false => format!("{YELLOW}suspect"),
         };
         let mut text = format!(
             "{what} {number}{PLAIN}: {BOLD}{}{PLAIN}{}\n",
-            cut(&pair_sentence(!self.is_race(), pair), 2 * MAX_NAME),
-            identity(&pair.fingerprint)
+            cut(&words::title(race), 2 * MAX_NAME),
+            identity(race)
         );
-        text += &shown(pair, sources);
-        if let Some(witness) = &race.witness {
-            let all = witness.spelling.length(witness.proof());
+        text += &shown(race, sources);
+        if let Some(order) = race.proof.as_ref().and_then(|proof| proof.reordering()) {
             text += &format!(
                 "  it can happen in this order of {}, which has been checked:\n",
-                counted(all, "event")
+                counted(order.length(), "event")
             );
-            text += &drawn(witness, all);
+            text += &drawn(order);
         }
-        if pair.count > 1 || !self.counts_exact {
+        if race.count > 1 || !self.counts_exact {
             let least = if self.counts_exact { "" } else { "at least " };
-            let pairs = match pair.count {
+            let pairs = match race.count {
                 1 => "1 pair".to_string(),
                 n => format!("{} pairs", grouped(n)),
             };
@@ -146,98 +141,104 @@ impl AnalyzeReport {
     }
 }
 
-/// The two accesses in their source; as lines, where that cannot be read.
-pub(crate) fn shown(pair: &PairReport, sources: &Sources) -> String {
-    let (first, second) = pair.kind.split_once('-').unwrap_or_default();
-    let mark = |access: &AccessInTrace, kind: &str| {
-        let label = format!(
-            "{kind} by {} (event {})",
-            cut(&access.thread, MAX_NAME),
-            access.event
-        );
-        Mark::new(sources, &access.loc, &pair.variable, label)
+/// The two accesses in their source; as lines, where that cannot be read. Then what would keep them apart.
+pub(super) fn shown(finding: &Finding, sources: &Sources) -> String {
+    let mark = |side: &Side| {
+        let name = &finding.variable.name;
+        Mark::new(sources, &side.place, name, words::label(side)).is_some()
     };
-    let marks = (mark(&pair.first, first), mark(&pair.second, second));
-    let in_source = [marks.0.is_some(), marks.1.is_some()];
     let mut text = String::new();
-    let ends = ends(pair);
-    let width = ends.iter().map(|(end, _)| length(end)).max().unwrap_or(0);
-    for ((end, event), _) in ends.iter().zip(in_source).filter(|(_, shown)| !shown) {
-        text += &format!("  {}   (event {event})\n", padded(end, width));
+    let ends: Vec<String> = finding.sides.iter().map(end).collect();
+    let width = ends.iter().map(|end| length(end)).max().unwrap_or(0);
+    for (side, end) in finding
+        .sides
+        .iter()
+        .zip(&ends)
+        .filter(|(side, _)| !mark(side))
+    {
+        let event = match side.event {
+            0 => String::new(),
+            number => format!("   (event {number})"),
+        };
+        text += &format!("  {}{event}\n", padded(end, width));
     }
-    let marks = Mark::pair(marks.0, marks.1);
+    let marks = Mark::of_finding(sources, finding, usize::MAX);
     if !marks.is_empty() {
         let group = excerpt::shown(Group::with_level(Level::ERROR), &marks);
         text += &(renderer().render(&[group]) + "\n");
     }
+    for note in words::about(finding) {
+        text += &format!("  note: {note}\n");
+    }
+    if let Some(advice) = words::advice(finding) {
+        text += &format!("  help: {advice}\n");
+    }
     text
 }
 
-/// `T1 writes at main.c:7`, and the number of the event.
-pub(crate) fn ends(pair: &PairReport) -> [(String, EventNumber); 2] {
-    let (first, second) = pair.kind.split_once('-').unwrap_or_default();
-    let end = |access: &AccessInTrace, kind: &str| {
-        let text = format!(
-            "{} {kind}s at {}",
-            cut(&access.thread, MAX_NAME),
-            cut_front(&access.loc, MAX_NAME)
-        );
-        (text, access.event)
+/// `T1 writes at main.c:7`.
+fn end(side: &Side) -> String {
+    let does = match side.act.kind() {
+        Some(AccessKind::Write) => "writes",
+        _ => "reads",
     };
-    [end(&pair.first, first), end(&pair.second, second)]
-}
-
-/// A pair of accesses in one line.
-pub(crate) fn one_line(pair: &PairReport) -> String {
-    let [(first, _), (second, _)] = ends(pair);
     format!(
-        "{} on {}: {first} (event {}), {second} (event {})",
-        pair.kind,
-        cut(&pair.variable, MAX_NAME),
-        pair.first.event,
-        pair.second.event
+        "{} {does} at {}",
+        words::name(side),
+        cut_front(side.place.as_str(), MAX_NAME)
     )
 }
 
+/// `write-read on x: T1 writes at 7 (event 1), T2 reads at 9 (event 2)`; the events, if they are asked for.
+pub(super) fn one_line(finding: &Finding, with_events: bool) -> String {
+    let ends = finding.sides.iter().map(|side| match with_events {
+        true => format!("{} (event {})", end(side), side.event),
+        false => end(side),
+    });
+    let ends: Vec<String> = ends.collect();
+    let kind = finding
+        .kind()
+        .map_or(String::new(), |kind| kind.to_string());
+    let variable = cut(&finding.variable.name, MAX_NAME);
+    format!("{kind} on {variable}: {}", ends.join(", "))
+}
+
 /// The end of a witness, a column for each thread.
-fn drawn(witness: &WitnessReport, all: u64) -> String {
-    let trace = witness.spelling.trace();
-    let end = witness.spelling.end(witness.proof(), SHOWN_EVENTS);
+fn drawn(order: &dyn Reordering) -> String {
+    let end = words::events(order, SHOWN_EVENTS);
     let racing = end.len().saturating_sub(2);
-    let events = end.iter().filter_map(|&number| trace.event(number));
-    let events: Vec<(Strand, String)> = (0..)
-        .zip(events)
-        .map(|(index, event)| {
-            let mark = if index >= racing { "  <--" } else { "" };
-            let action = cut(&trace.names.action(event.op()).to_string(), 30);
-            (event.strand(), action + mark)
-        })
-        .collect();
-    let mut strands: Vec<Strand> = events.iter().map(|(strand, _)| *strand).collect();
+    let events = end.iter().enumerate().map(|(index, step)| {
+        let mark = if index >= racing { "  <--" } else { "" };
+        (step.strand, cut(&step.action, 30) + mark)
+    });
+    let events: Vec<(Strand, String)> = events.collect();
+    let mut strands: Vec<(Strand, &str)> = Vec::new();
+    for Step { strand, thread, .. } in &end {
+        strands.push((*strand, thread));
+    }
     strands.sort_unstable();
     strands.dedup();
-    let names = strands
-        .iter()
-        .map(|&strand| trace.names.strand(strand).into_owned());
-    let names: Vec<String> = names.collect();
+    let place = |strand: &Strand| {
+        let place = strands.binary_search_by_key(strand, |(strand, _)| *strand);
+        place.unwrap_or_default()
+    };
     let mut text = String::new();
-    let left_out = all.saturating_sub(events.len() as u64);
+    let left_out = order.length().saturating_sub(events.len() as u64);
     let before = format!("      … ({} before these)\n", counted(left_out, "event"));
     if strands.len() > MAX_COLUMNS {
         if left_out > 0 {
             text += &before;
         }
-        let names: Vec<String> = names.iter().map(|name| cut(name, 20)).collect();
+        let names: Vec<String> = strands.iter().map(|(_, name)| cut(name, 20)).collect();
         let width = names.iter().map(|name| length(name)).max().unwrap_or(0);
         for (strand, action) in &events {
-            let at = strands.binary_search(strand).unwrap_or_default();
-            text += &format!("      {}  {action}\n", padded(&names[at], width));
+            text += &format!("      {}  {action}\n", padded(&names[place(strand)], width));
         }
         return text;
     }
     let widest = WIDTH / strands.len().max(1) - 2;
-    let names: Vec<String> = names.iter().map(|name| cut(name, widest)).collect();
-    let widths = strands.iter().zip(&names).map(|(strand, name)| {
+    let names: Vec<String> = strands.iter().map(|(_, name)| cut(name, widest)).collect();
+    let widths = strands.iter().zip(&names).map(|((strand, _), name)| {
         let own = events.iter().filter(|(other, _)| other == strand);
         let cells = own.map(|(_, action)| length(action));
         cells.chain([length(name)]).max().unwrap_or(0).min(widest)
@@ -250,8 +251,7 @@ fn drawn(witness: &WitnessReport, all: u64) -> String {
         text += &before;
     }
     for (strand, action) in &events {
-        let at = strands.binary_search(strand).unwrap_or_default();
-        let indent: usize = widths[..at].iter().map(|width| width + 2).sum();
+        let indent: usize = widths[..place(strand)].iter().map(|width| width + 2).sum();
         text += &format!("      {}{action}\n", " ".repeat(indent));
     }
     text

@@ -5,26 +5,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::Site;
+use deadheat_model::Finding;
+use deadheat_model::finding::Place;
 use deadheat_offline::{ENGINES, Worth};
 
+use super::style::{BOLD, PLAIN, RED, counted, grouped, listed, padded, time};
+use super::trace::one_line;
 use crate::analyze::AnalyzeReport;
-use crate::analyze_text::one_line;
-use crate::pair::PairReport;
-use crate::style::{BOLD, PLAIN, RED, counted, grouped, listed, padded, time};
 
 /// How many races of a list are shown.
 const SHOWN: usize = 5;
 
-type Places = (Site, Site);
+/// The two places of a race, in no order.
+type Places<'r> = [&'r Place; 2];
+
+fn places(finding: &Finding) -> Places<'_> {
+    let mut places = [0, 1].map(|side| &*finding.sides[side.min(finding.sides.len() - 1)].place);
+    places.sort();
+    places
+}
 
 /// What several engines say about one trace.
 pub struct Comparison<'r> {
     reports: &'r [AnalyzeReport],
     /// Races that can happen: a report of each, and who has it.
-    real: BTreeMap<Places, (&'r PairReport, Vec<&'static str>)>,
+    real: BTreeMap<Places<'r>, (&'r Finding, Vec<&'static str>)>,
     /// The races with witnesses.
-    confirmed: BTreeSet<Places>,
+    confirmed: BTreeSet<Places<'r>>,
     /// Whether an engine with witnesses was asked.
     confirms: bool,
 }
@@ -32,18 +39,18 @@ pub struct Comparison<'r> {
 impl<'r> Comparison<'r> {
     /// Compares reports on one trace.
     pub fn new(reports: &'r [AnalyzeReport]) -> Comparison<'r> {
-        let mut real: BTreeMap<Places, (&PairReport, Vec<&str>)> = BTreeMap::new();
+        let mut real: BTreeMap<Places<'_>, (&Finding, Vec<&str>)> = BTreeMap::new();
         let mut confirmed = BTreeSet::new();
         for report in reports {
             for race in &report.races {
-                let places = race.pair.places;
+                let places = places(race);
                 if report.worth.is_real() {
-                    let (_, engines) = real.entry(places).or_insert((&race.pair, Vec::new()));
+                    let (_, engines) = real.entry(places).or_insert((race, Vec::new()));
                     if !engines.contains(&report.engine) {
                         engines.push(report.engine);
                     }
                 }
-                if race.verified {
+                if race.proof.is_some() {
                     confirmed.insert(places);
                 }
             }
@@ -57,16 +64,16 @@ impl<'r> Comparison<'r> {
     }
 
     /// The races that can happen and are not in a report.
-    pub fn missed(&self, report: &AnalyzeReport) -> Vec<Places> {
-        let own: BTreeSet<Places> = report.races.iter().map(|race| race.pair.places).collect();
+    fn missed(&self, report: &AnalyzeReport) -> Vec<Places<'r>> {
+        let own: BTreeSet<Places<'_>> = report.races.iter().map(places).collect();
         let real = self.real.keys().copied();
         real.filter(|places| !own.contains(places)).collect()
     }
 
     /// The races of a report without witnesses that no other has shown; nothing if none was asked to.
-    pub fn not_confirmed(&self, report: &AnalyzeReport) -> Option<Vec<Places>> {
+    fn not_confirmed(&self, report: &'r AnalyzeReport) -> Option<Vec<Places<'r>>> {
         let doubtful = !report.worth.is_real() && report.worth != Worth::Exact;
-        let own: BTreeSet<Places> = report.races.iter().map(|race| race.pair.places).collect();
+        let own: BTreeSet<Places<'r>> = report.races.iter().map(places).collect();
         (doubtful && self.confirms).then(|| own.difference(&self.confirmed).copied().collect())
     }
 
@@ -81,7 +88,7 @@ impl<'r> Comparison<'r> {
             text += &format!("{RED}{}{PLAIN} {misses} {races}:\n", listed(&engines));
             text += &shown(&missed, |places| {
                 let (pair, by) = self.real.get(&places)?;
-                Some(format!("{}; found by {}", one_line(pair), listed(by)))
+                Some(format!("{}; found by {}", one_line(pair, true), listed(by)))
             });
         }
         let doubtful = self.reports.iter();
@@ -94,14 +101,15 @@ impl<'r> Comparison<'r> {
                 listed(&engines)
             );
             text += &shown(&doubtful, |places| {
-                let races = self.reports.iter().flat_map(|report| &report.races);
-                let mut pairs = races.map(|race| &race.pair);
-                pairs.find(|pair| pair.places == places).map(one_line)
+                let mut races = self.reports.iter().flat_map(|report| &report.races);
+                races
+                    .find(|race| self::places(race) == places)
+                    .map(|race| one_line(race, true))
             });
         }
         if let Some(strongest) = self.reports.iter().max_by_key(|r| strength(r)) {
             let engine = strongest.engine;
-            text += &format!("{path}, by {engine}: {}\n", strongest.guarantee);
+            text += &format!("{path}, by {engine}: {}\n", strongest.guarantee());
         }
         text
     }
@@ -155,10 +163,10 @@ impl<'r> Comparison<'r> {
 }
 
 /// Engines with the same list, that list being not empty; in the order in which they come.
-fn grouped_by_list(
-    lists: impl Iterator<Item = (&'static str, Vec<Places>)>,
-) -> Vec<(Vec<&'static str>, Vec<Places>)> {
-    let mut groups: Vec<(Vec<&str>, Vec<Places>)> = Vec::new();
+fn grouped_by_list<'r>(
+    lists: impl Iterator<Item = (&'static str, Vec<Places<'r>>)>,
+) -> Vec<(Vec<&'static str>, Vec<Places<'r>>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<Places<'_>>)> = Vec::new();
     for (engine, list) in lists.filter(|(_, list)| !list.is_empty()) {
         match groups.iter_mut().find(|(_, same)| *same == list) {
             Some((engines, _)) => engines.push(engine),
@@ -169,7 +177,7 @@ fn grouped_by_list(
 }
 
 /// The first few of a list, a line each.
-fn shown(list: &[Places], line: impl Fn(Places) -> Option<String>) -> String {
+fn shown<'r>(list: &[Places<'r>], line: impl Fn(Places<'r>) -> Option<String>) -> String {
     let lines = list.iter().take(SHOWN);
     let lines = lines.filter_map(|&places| Some(format!("  {}\n", line(places)?)));
     let mut text: String = lines.collect();

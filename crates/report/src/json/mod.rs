@@ -1,5 +1,11 @@
 //! Reports as JSON: one object a line, each with the command that wrote it and the version of its schema.
 
+mod finding;
+mod program;
+
+pub(crate) use finding::{FindingJson, FindingsJson, Room, bug_numbers};
+pub(crate) use program::{DeadlockJson, FailureJson};
+
 use std::io::{self, Write};
 
 use serde::Serialize;

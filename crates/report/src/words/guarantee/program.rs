@@ -1,18 +1,22 @@
-//! The sentence that says what a check proves, and no more.
+//! What a check of a `.tp` program proves.
 
 use std::collections::HashMap;
 
 use deadheat_explore::{Gap, MAX_SCHEDULES};
 use deadheat_lang::{Ending, Run};
-use deadheat_model::{Construct, Op, StopReason, Strand};
+use deadheat_model::{Construct, StopReason, Strand};
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
-use crate::style::{counted, grouped, listed};
+use crate::text::style::{counted, grouped, listed};
 
-/// What is proven by a run, its races and an exploration if there was one.
-pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
+/// What a run, its races and a search if there was one prove.
+pub(crate) fn of_program(report: &CheckReport) -> String {
+    promise(report) + &report.left_out.sentence()
+}
+
+fn promise(report: &CheckReport) -> String {
     let (events, judged) = (report.events, report.judged_events);
-    let has_sections = constructs.contains(&Construct::Isolated);
+    let has_sections = report.constructs.contains(&Construct::Isolated.word());
     let judged_all_orders = report.orders.filter(|_| has_sections);
     let unfinished = match (&report.explored, judged_all_orders) {
         (Some(explored), _) => !explored.complete,
@@ -20,8 +24,8 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
         (None, None) => false,
     };
     // A search that was cut short takes nothing from what the run proves.
-    if unfinished && report.proven_by_run {
-        return of_run(report, constructs, run);
+    if unfinished && report.ran.is_proof {
+        return of_run(report);
     }
     match (&report.explored, judged_all_orders) {
         (Some(explored), _) => of_exploration(explored),
@@ -36,7 +40,9 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
                 None => "its graph is too large",
             },
         ),
-        (None, None) if report.stopped.is_some() && !matches!(run.ending, Ending::Stopped(_)) => {
+        (None, None)
+            if report.stopped.is_some() && !matches!(report.ran.ending, Ending::Stopped(_)) =>
+        {
             format!(
                 "{} so far; {} was stopped before it had judged all of this schedule ({})",
                 found(report),
@@ -44,7 +50,7 @@ pub(crate) fn sentence(report: &CheckReport, constructs: &[Construct], run: &Run
                 report.stopped.as_deref().unwrap_or_default(),
             )
         }
-        (None, None) => of_run(report, constructs, run),
+        (None, None) => of_run(report),
     }
 }
 
@@ -125,9 +131,10 @@ fn of_exploration(explored: &ExploredReport) -> String {
 fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
     let visited = counted(orders.visited, "order");
     let all = format!("{visited} of isolated sections, all that can differ");
-    let ends = match (&report.error, &report.deadlock) {
-        (Some(_), _) => "; this one ends in an error",
-        (_, Some(_)) => "; this one ends in a deadlock",
+    let found = report.found();
+    let ends = match (found.error, found.deadlock) {
+        (true, _) => "; this one ends in an error",
+        (_, true) => "; this one ends in a deadlock",
         _ if orders.error_possible => "; another one ends in an error (--save-schedule saves it)",
         _ if orders.deadlock_possible => {
             "; another one ends in a deadlock (--save-schedule saves it)"
@@ -135,7 +142,7 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
         _ => "",
     };
     let open = match orders.gap {
-        _ if report.error.is_some() => "what other schedules do, `--explore` tells",
+        _ if found.error => "what other schedules do, `--explore` tells",
         Some(Gap::Orders) => "there are more (raise --max-orders)",
         Some(Gap::Steps) => "a run takes longer (raise --max-steps)",
         Some(Gap::Stopped(StopReason::Asked)) => "interrupted before all were visited",
@@ -163,13 +170,13 @@ fn of_orders(report: &CheckReport, orders: OrdersReport) -> String {
     }
 }
 
-fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
-    let choosing = choosing(constructs, run);
+fn of_run(report: &CheckReport) -> String {
+    let choosing = &report.ran.choosing;
     let others = match choosing[..] {
         ["isolated"] => "--all-orders",
         _ => "--explore",
     };
-    match (&run.ending, report.races.is_empty()) {
+    match (&report.ran.ending, report.racy_locations.is_empty()) {
         (Ending::Error(_), true) => {
             "no race before the error; what other schedules do, `--explore` tells".to_string()
         }
@@ -186,11 +193,11 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
         ),
         (Ending::Finished, true) if choosing.is_empty() => format!(
             "race-free and deterministic for this input, under every schedule ({})",
-            covered(report, constructs, run)
+            covered(report)
         ),
         (Ending::Deadlock(_), true) if choosing.is_empty() => format!(
             "race-free for this input, and every schedule ends in this deadlock ({})",
-            covered(report, constructs, run)
+            covered(report)
         ),
         (ending, true) => format!(
             "no race in this schedule{}; others may order {} differently: `{}` visits them all",
@@ -198,7 +205,7 @@ fn of_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
                 Ending::Deadlock(_) => ", which ends in a deadlock",
                 _ => "",
             },
-            listed(&plural(&choosing)),
+            listed(&plural(choosing)),
             others
         ),
     }
@@ -215,8 +222,10 @@ fn plural(words: &[&str]) -> Vec<String> {
 }
 
 /// The constructs that order strands by the schedule's choice rather than the program's: those of which
-/// some lock, semaphore or event is used by more than one strand. What only one strand uses orders nothing.
-fn choosing(constructs: &[Construct], run: &Run) -> Vec<&'static str> {
+/// some lock, semaphore or event is used by more than one strand. What only one strand uses orders nothing. Of a run that
+/// ends in a deadlock all constructs count: whoever waits has not used yet what it waits for.
+pub(crate) fn choosing(constructs: &[Construct], run: &Run) -> Vec<&'static str> {
+    let is_stuck = matches!(run.ending, Ending::Deadlock(_));
     let is_shared = |construct: &Construct| {
         let mut users: HashMap<u64, Strand> = HashMap::new();
         let mut events = run.execution.events.iter();
@@ -228,30 +237,27 @@ fn choosing(constructs: &[Construct], run: &Run) -> Vec<&'static str> {
     };
     let constructs = constructs.iter();
     let chosen = constructs.filter(|construct| !construct.orders_alike_in_every_schedule());
-    chosen.filter(|c| is_shared(c)).map(|c| c.word()).collect()
+    chosen
+        .filter(|c| is_stuck || is_shared(c))
+        .map(|c| c.word())
+        .collect()
 }
 
 /// Whether a run alone proves that no schedule has a race: all of it was judged, it has none, and no schedule
 /// can order its strands otherwise.
-pub(crate) fn is_proven_by_run(report: &CheckReport, constructs: &[Construct], run: &Run) -> bool {
+pub(crate) fn is_proven_by_run(report: &CheckReport) -> bool {
     let judged = report.judged_events == report.events && report.races_complete;
-    let ends = matches!(run.ending, Ending::Finished | Ending::Deadlock(_));
+    let ends = matches!(report.ran.ending, Ending::Finished | Ending::Deadlock(_));
     let elsewhere = report.explored.as_ref();
-    let none = report.races.is_empty() && elsewhere.is_none_or(|e| e.racy_locations.is_empty());
-    judged && none && ends && choosing(constructs, run).is_empty()
+    let none =
+        report.racy_locations.is_empty() && elsewhere.is_none_or(|e| e.racy_locations.is_empty());
+    judged && none && ends && report.ran.choosing.is_empty()
 }
 
 /// What a sentence about every schedule speaks of: `async, finish: 4 tasks, 1 join, 9 accesses; no
 /// locks`.
-fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String {
-    let words: Vec<&str> = constructs
-        .iter()
-        .map(|construct| construct.word())
-        .collect();
-    let events = run.execution.events.iter();
-    let threads = events
-        .filter(|event| matches!(event.op(), Op::Fork(_)))
-        .count() as u64;
+fn covered(report: &CheckReport) -> String {
+    let threads = report.ran.threads;
     let tasks = report.tasks - threads;
     let mut counts = Vec::new();
     if tasks > 0 || threads == 0 {
@@ -265,9 +271,9 @@ fn covered(report: &CheckReport, constructs: &[Construct], run: &Run) -> String 
         1 => "1 access".to_string(),
         n => format!("{} accesses", grouped(n)),
     });
+    let words = &report.constructs;
     let colon = if words.is_empty() { "" } else { ": " };
-    let alike = |construct: &Construct| construct.orders_alike_in_every_schedule();
-    let locks = match constructs.iter().all(alike) {
+    let locks = match report.ran.orders_alike {
         true => "no locks",
         false => "no lock is shared",
     };

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::Renderer;
+use deadheat_model::Finding;
 
 pub(crate) const RED: &str = "\x1b[1;31m";
 pub(crate) const YELLOW: &str = "\x1b[1;33m";
@@ -23,10 +24,10 @@ pub fn show_identities() {
     IDENTITIES.store(true, Ordering::Relaxed);
 }
 
-/// What stands behind what is wrong: the identity, if that is asked for.
-pub(crate) fn identity(fingerprint: &str) -> String {
-    match IDENTITIES.load(Ordering::Relaxed) && !fingerprint.is_empty() {
-        true => format!(" [{fingerprint}]"),
+/// What follows the title of a finding: its identity, if that is asked for.
+pub(crate) fn identity(finding: &Finding) -> String {
+    match IDENTITIES.load(Ordering::Relaxed) {
+        true => format!(" [{}]", finding.identity),
         false => String::new(),
     }
 }
@@ -111,7 +112,12 @@ pub(crate) fn cut_front(name: &str, most: usize) -> String {
 
 /// A name whose control characters, which a terminal would obey, are replaced.
 fn harmless(name: &str) -> String {
-    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    // Beside what terminals obey: what makes them show text in another direction.
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmless = |c: char| match c.is_control() || turns(c) {
+        true => '\u{fffd}',
+        false => c,
+    };
     name.chars().map(harmless).collect()
 }
 

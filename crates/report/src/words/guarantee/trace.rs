@@ -1,16 +1,23 @@
-//! The sentence that says what an analysis of a trace proves, and no more. It follows from what the
-//! engine's races are worth.
+//! What an analysis of a trace proves. It follows from what the engine's races are worth.
 
-use deadheat_model::{Findings, StopReason};
+use deadheat_model::StopReason;
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Worth, m2};
 
 use crate::analyze::AnalyzeReport;
-use crate::style::{counted, grouped};
+use crate::text::style::{counted, grouped};
 
-/// What is proven by an engine's findings. `searched`: what is undecided was searched for exactly,
-/// within a budget.
-pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
+/// What an engine's findings prove.
+pub(crate) fn of_trace(report: &AnalyzeReport) -> String {
+    let mut sentence = promise(report);
+    for limit in &report.limits {
+        super::add(&mut sentence, super::clause(limit));
+    }
+    sentence + &report.left_out.sentence()
+}
+
+fn promise(report: &AnalyzeReport) -> String {
+    let findings = &report.rest;
     let cut = match report.worth {
         // Said there.
         Worth::Exact | Worth::AllAreDecided => "",
@@ -18,11 +25,11 @@ pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bo
         _ => "; there are more pairs than were compared and kept",
     };
     let Some(why) = findings.stopped else {
-        return proven(report, findings, searched) + cut;
+        return proven(report) + cut;
     };
-    let found = match report.races.is_empty() {
+    let found = match report.found.0 == 0 {
         true => "no race found so far".to_string(),
-        false => proven(report, findings, searched),
+        false => proven(report),
     };
     let how_far = match findings.judged < report.events {
         true => format!(
@@ -43,8 +50,9 @@ pub(crate) fn sentence(report: &AnalyzeReport, findings: &Findings, searched: bo
     )
 }
 
-fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
-    let none = report.races.is_empty();
+fn proven(report: &AnalyzeReport) -> String {
+    let findings = &report.rest;
+    let none = report.found.0 == 0;
     let engine = report.engine;
     let predicts = predicts();
     match report.worth {
@@ -71,10 +79,10 @@ fn proven(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String
         ),
         Worth::AllAreDecided if none && findings.kept_atomics => format!(
             "{}; atomic operations are taken to order what they ordered, whatever their memory orders are: `--engine {}` goes by these",
-            of_prediction(report, findings, searched),
+            of_prediction(report),
             hb::ENGINE.name
         ),
-        Worth::AllAreDecided => of_prediction(report, findings, searched),
+        Worth::AllAreDecided => of_prediction(report),
         Worth::AllAreShown => of_suspicion(report),
         Worth::FirstIsReal if none => {
             format!("no race under happens-before in this schedule; {predicts} those of others")
@@ -121,15 +129,16 @@ fn predicts() -> String {
     format!("`--engine {}` predicts", m2::ENGINE.name)
 }
 
-fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) -> String {
+fn of_prediction(report: &AnalyzeReport) -> String {
+    let findings = &report.rest;
     let of = format!(
         "{}, {}, {}",
         report.engine,
         counted(report.threads, "thread"),
         counted(report.events, "event")
     );
-    if report.complete {
-        return match report.races.is_empty() {
+    if findings.exhaustive {
+        return match report.found.0 == 0 {
             true => format!(
                 "no order of its events in which each read sees what it saw has a race ({of})"
             ),
@@ -140,15 +149,15 @@ fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) ->
             }
         };
     }
-    let mut sentence = match report.races.is_empty() {
+    let mut sentence = match report.found.0 == 0 {
         true => "no race found".to_string(),
         false => "every race shown can happen".to_string(),
     };
-    let how = match searched {
+    let how = match report.searched {
         true => "within the budget: raise --budget-time or --budget-memory",
         false => "--complete decides them by exact search",
     };
-    let undecided = report.undecided.len() as u64;
+    let undecided = report.found.1;
     if undecided > 0 {
         sentence += &format!(
             "; {} could not be decided ({how})",
@@ -167,11 +176,11 @@ fn of_prediction(report: &AnalyzeReport, findings: &Findings, searched: bool) ->
 
 fn of_suspicion(report: &AnalyzeReport) -> String {
     let more = format!("{} more", predicts());
-    let shown = match report.races.is_empty() {
+    let shown = match report.found.0 == 0 {
         true => format!("no race that {} can show from this schedule", report.engine),
         false => "every race shown can happen".to_string(),
     };
-    match report.undecided.len() as u64 {
+    match report.found.1 {
         0 => format!("{shown}; {more}"),
         n => format!(
             "{shown}; for {} that it suspects there is no witness; {more}",

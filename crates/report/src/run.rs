@@ -1,0 +1,180 @@
+//! What is known about a C, C++, OpenMP or Rust program after `deadheat run`.
+
+use deadheat_model::Finding;
+use deadheat_model::guarantee::{Guarantee, Limit, Scope};
+use deadheat_native::Survey;
+use serde::{Serialize, Serializer};
+
+use crate::filter::Filter;
+use crate::json::FindingsJson;
+use crate::words::guarantee;
+
+/// What `deadheat run` says about a program.
+pub struct RunReport {
+    /// What found the races.
+    pub engine: &'static str,
+    /// What happened.
+    pub survey: Survey,
+    /// What could have happened, if that was asked for.
+    pub other_orders: Option<OtherOrders>,
+    /// What is promised.
+    pub promise: Guarantee,
+}
+
+/// What another order of what a program's threads did would have shown.
+#[derive(Default)]
+pub struct OtherOrders {
+    /// Races, each with the order that shows it.
+    pub findings: Vec<Finding>,
+    /// How many pairs of places could not be decided.
+    pub undecided: u64,
+    /// Whether no other reordering of what the threads did shows a race that is not listed.
+    pub complete: bool,
+}
+
+impl RunReport {
+    /// What a run has shown.
+    pub fn of_run(survey: Survey) -> RunReport {
+        let (engine, scope) = match survey.openmp {
+            Some(_) => ("openmp", Scope::Threads),
+            None => ("fasttrack", Scope::Run),
+        };
+        RunReport {
+            engine,
+            promise: promise(&survey, scope),
+            survey,
+            other_orders: None,
+        }
+    }
+
+    /// What a run has shown, and what other orders of it would have; or why that is not known.
+    pub fn of_prediction(survey: Survey, predicted: Result<OtherOrders, String>) -> RunReport {
+        let mut promise = promise(&survey, Scope::Orders);
+        let mut others = match predicted {
+            Ok(others) => others,
+            Err(why) => {
+                promise.limit(Limit::NotPredicted(why));
+                OtherOrders::default()
+            }
+        };
+        if promise.scope() >= Scope::Run && !others.complete && others.undecided == 0 {
+            promise.limit(Limit::NotAllOrders);
+        }
+        if others.undecided > 0 {
+            promise.limit(Limit::Undecided(others.undecided));
+        }
+        others.complete &= promise.scope() == Scope::Orders;
+        RunReport {
+            engine: "hb, m2",
+            survey,
+            other_orders: Some(others),
+            promise,
+        }
+    }
+
+    /// Its findings: those of the run, then those of other orders.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let predicted = self.other_orders.iter();
+        let predicted = predicted.flat_map(|prediction| &prediction.findings);
+        self.survey.findings.iter().chain(predicted)
+    }
+
+    /// What all this proves.
+    pub fn guarantee(&self) -> String {
+        guarantee::of_run(self)
+    }
+}
+
+/// Leaves out what a baseline knows.
+pub fn leave_out_known(survey: &mut Survey, filter: &Filter) {
+    let mut left_out = filter.start();
+    survey
+        .findings
+        .retain(|finding| !filter.knows(finding, &mut left_out));
+    survey.in_baseline = left_out.known;
+}
+
+/// What a run promises, as far as what was lost allows.
+fn promise(survey: &Survey, scope: Scope) -> Guarantee {
+    let mut promise = Guarantee::new(scope);
+    if let Some(openmp) = &survey.openmp {
+        let limits = [
+            (openmp.locks, Limit::SectionsDecide),
+            (openmp.static_loops, Limit::StaticLoops),
+            (openmp.thread_numbers, Limit::ThreadNumbers),
+            (openmp.messages, Limit::Messages),
+            (openmp.team_of_one, Limit::TeamOfOne),
+        ];
+        for (holds, limit) in limits {
+            if holds {
+                promise.limit(limit);
+            }
+        }
+        if openmp.never_run > 0 {
+            promise.limit(Limit::TasksNotRun(openmp.never_run));
+        }
+    }
+    if let Some(why) = survey.full {
+        promise.limit(Limit::NoRoom(why));
+    }
+    if survey.dropped > 0 {
+        promise.limit(Limit::Untracked(survey.dropped));
+    }
+    if survey.unreported > 0 {
+        promise.limit(Limit::OnlyCounted(survey.unreported));
+    }
+    if survey.damaged > 0 {
+        promise.limit(Limit::Unreadable(survey.damaged));
+    }
+    if survey.killed > 0 {
+        promise.limit(Limit::Killed);
+    }
+    if survey.left_behind {
+        promise.limit(Limit::StillRunning);
+    }
+    promise
+}
+
+/// The report as JSON, in the order of its fields.
+#[derive(Serialize)]
+struct Json<'r> {
+    engine: &'static str,
+    threads: u64,
+    races: FindingsJson<'r>,
+    suppressed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<u64>,
+    /// What the main clause of the guarantee is about.
+    scope: Scope,
+    guarantee: String,
+    #[serde(flatten)]
+    prediction: Option<PredictionJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct PredictionJson<'r> {
+    predicted: FindingsJson<'r>,
+    undecided: u64,
+    complete: bool,
+}
+
+impl Serialize for RunReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let prediction = self.other_orders.as_ref().map(|prediction| PredictionJson {
+            predicted: FindingsJson(&prediction.findings),
+            undecided: prediction.undecided,
+            complete: prediction.complete,
+        });
+        let json = Json {
+            engine: self.engine,
+            threads: self.survey.threads,
+            races: FindingsJson(&self.survey.findings),
+            suppressed: self.survey.suppressed,
+            known: self.survey.in_baseline,
+            scope: self.promise.scope(),
+            guarantee: self.guarantee(),
+            prediction,
+        };
+        json.serialize(serializer)
+    }
+}

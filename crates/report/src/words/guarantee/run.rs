@@ -1,0 +1,101 @@
+//! What a run of a program proves.
+
+use deadheat_model::guarantee::{Limit, Scope};
+
+use crate::run::RunReport;
+use crate::text::style::{counted, grouped};
+
+/// What the run, and the prediction if there is one, prove: happens-before is exact for the schedule that ran, and only
+/// for it; an OpenMP program's tasks are judged in every schedule.
+pub(crate) fn of_run(report: &RunReport) -> String {
+    let mut sentence = happened(report);
+    if let Some(prediction) = &report.other_orders
+        && !report
+            .promise
+            .limits()
+            .iter()
+            .any(|limit| matches!(limit, Limit::NotPredicted(_)))
+    {
+        let (another, more) = match races(report) {
+            0 => ("a race", "race"),
+            _ => ("another race", "more race"),
+        };
+        let clause = match prediction.findings.len() as u64 {
+            0 if prediction.complete => {
+                format!("no other order of what its threads did has {another}")
+            }
+            0 => format!("no {more} was found in other orders of what its threads did"),
+            count => format!(
+                "{} in another order of what its threads did, which is shown and has been checked",
+                counted(count, more)
+            ),
+        };
+        super::add(&mut sentence, clause);
+    }
+    match report.survey.in_baseline.unwrap_or(0) {
+        0 => {}
+        n if n == races(report) => super::add(&mut sentence, "the baseline knows all of them"),
+        n => super::add(
+            &mut sentence,
+            format!("the baseline knows {} of them", grouped(n)),
+        ),
+    }
+    for limit in report.promise.limits() {
+        // That is what was said of other orders.
+        if *limit != Limit::NotAllOrders {
+            super::add(&mut sentence, super::clause(limit));
+        }
+    }
+    sentence
+}
+
+/// How many races there were, those that the baseline knows included.
+fn races(report: &RunReport) -> u64 {
+    report.survey.findings.len() as u64 + report.survey.in_baseline.unwrap_or(0)
+}
+
+fn happened(report: &RunReport) -> String {
+    let survey = &report.survey;
+    let mut ran = match survey.processes {
+        0 | 1 => counted(survey.threads, "thread"),
+        n => format!("{} in {n} processes", counted(survey.threads, "thread")),
+    };
+    if survey.suppressed > 0 {
+        ran += &format!("; {} suppressed", counted(survey.suppressed, "race"));
+    }
+    match races(report) {
+        0 => {}
+        1 => return format!("1 race in this run ({ran}): nothing orders its two accesses"),
+        n => {
+            let races = counted(n, "race");
+            return format!("{races} in this run ({ran}): nothing orders the two accesses of each");
+        }
+    }
+    if let Some(openmp) = &survey.openmp {
+        ran += &format!(
+            ", {} OpenMP tasks, regions and chunks",
+            grouped(openmp.tasks)
+        );
+    }
+    match report.promise.scope() {
+        Scope::Threads => {
+            format!("no race for this input under any schedule and any number of threads ({ran})")
+        }
+        Scope::Schedules => format!("no race for this input under any schedule ({ran})"),
+        Scope::Orders if survey.openmp.is_some() => {
+            format!(
+                "no race between the tasks of this run, under any schedule of what they did ({ran})"
+            )
+        }
+        Scope::Orders => format!("no race in this run ({ran})"),
+        // What other orders show is said next.
+        Scope::Run if report.other_orders.is_some() => format!("no race in this run ({ran})"),
+        Scope::Run => {
+            format!("no race in this run ({ran}); another schedule or input may have one")
+        }
+        Scope::PartOfRun if survey.full.is_some() => {
+            format!("no race was written down in this run ({ran})")
+        }
+        Scope::PartOfRun => format!("no race in what was seen of this run ({ran})"),
+    }
+}
