@@ -1,5 +1,5 @@
 // Two threads go over one array in opposite directions and meet in one element.
-// expect: race on array+28, lines 9 and 16
+// expect: race on array[7], lines 9 and 16
 #include <pthread.h>
 
 int array[15];

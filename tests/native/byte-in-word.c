@@ -1,5 +1,5 @@
 // Eight bytes are written at once, another thread reads the sixth.
-// expect: race on word+5, lines 13 and 18
+// expect: race on word.bytes[5], lines 13 and 18
 #include <pthread.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // Two methods of one object, one of them without the lock.
-// expect: race on account+40, lines 13 and 16
+// expect: race on account.balance, lines 13 and 16
 #include <mutex>
 #include <thread>
 

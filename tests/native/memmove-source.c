@@ -1,5 +1,5 @@
 // memmove reads what another thread writes.
-// expect: race on source+3, lines 9 and 16
+// expect: race on source[3], lines 9 and 16
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // memset clears a byte too many.
-// expect: race on buffer+16, lines 9 and 16
+// expect: race on buffer[16], lines 9 and 16
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // A table with a mutex for each bucket, and a thread that takes the neighbour's.
-// expect: race on table+8, lines 11 and 18
+// expect: race on table[2], lines 11 and 18
 #include <pthread.h>
 
 int table[4];

@@ -1,5 +1,5 @@
 // A vector of sixteen bytes is stored at once; another thread writes its last byte.
-// expect: race on vector+15, lines 13 and 20
+// expect: race on vector.bytes[15], lines 13 and 20
 #include <pthread.h>
 
 typedef char vector_type __attribute__((vector_size(16)));

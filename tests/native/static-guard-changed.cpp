@@ -1,5 +1,5 @@
 // The guard protects the initialisation of a static variable, not its use.
-// expect: race on the_counter()::counter, lines 16 and 16
+// expect: race on counter.value, lines 16 and 16
 #include <thread>
 
 struct Counter {

@@ -1,5 +1,5 @@
 // An unaligned word lies across two aligned ones: its last byte races with the second.
-// expect: race on bytes+8, lines 13 and 18
+// expect: race on bytes[8], lines 13 and 18
 #include <pthread.h>
 #include <stdint.h>
 

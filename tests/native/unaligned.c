@@ -1,5 +1,5 @@
 // Two accesses of four bytes that overlap in two, neither aligned.
-// expect: race on bytes+5, lines 13 and 18
+// expect: race on bytes[5], lines 13 and 18
 #include <pthread.h>
 #include <stdint.h>
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_tape::findings::AnyLine;
 pub use deadheat_tape::findings::{
-    Access, Depend, End, Lock, Memory, Module, OpenMp, Race, Task, Thread,
+    Access, Depend, End, Lock, Memory, Module, OpenMp, Race, StackFrame, Task, Thread,
 };
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -33,6 +33,8 @@ pub struct Process {
     other_version: bool,
     /// The pieces of memory that hold code and globals.
     pub modules: Vec<Module>,
+    /// The frame of the first thread's outermost function, if it is known.
+    pub main: Option<StackFrame>,
     /// The threads that races and stacks name.
     pub threads: FxHashMap<u64, Thread>,
     /// Each distinct pair of stacks once.
@@ -124,6 +126,7 @@ impl Process {
             Ok(AnyLine::Thread(thread)) => {
                 self.threads.insert(thread.id, *thread);
             }
+            Ok(AnyLine::Main(main)) => self.main = Some(main.frame),
             Ok(AnyLine::Race(race)) => self.races.push(*race),
             Ok(AnyLine::Count(count)) => {
                 self.counts.insert(count.race, count.count);

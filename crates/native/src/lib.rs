@@ -12,6 +12,7 @@ mod arguments;
 mod driver;
 mod findings;
 mod launch;
+mod names;
 mod recording;
 mod runtime;
 mod rust;
@@ -22,8 +23,8 @@ mod toolchain;
 
 pub use driver::{CompileError, Language, compile_if_called};
 pub use findings::{
-    Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, Task,
-    Thread, findings_files,
+    Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, StackFrame,
+    Task, Thread, findings_files,
 };
 pub use launch::{Launch, LaunchError, Outcome, Program, launch};
 pub use recording::{Recorded, RecordingError, tape_of, write_trace};

@@ -12,7 +12,9 @@ use deadheat_model::finding::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::findings::{Access, Depend, Findings, Memory, OpenMp, Process, Race, Task};
+use crate::findings::{
+    Access, Depend, Findings, Lock, Memory, OpenMp, Process, Race, StackFrame, Task,
+};
 use crate::suppressions::Suppressions;
 use crate::symbols::Symbols;
 
@@ -137,10 +139,11 @@ impl Survey {
 }
 
 fn named(symbols: &mut Symbols, process: &Process, race: &Race, engine: &'static str) -> Finding {
-    let sides = vec![
+    let mut sides = vec![
         side(symbols, process, &race.first),
         side(symbols, process, &race.second),
     ];
+    tell_locks_apart(race, &mut sides);
     let rule = match sides.iter().any(|side| side.act.frees()) {
         true => Rule::UseAfterFree,
         false => Rule::Race,
@@ -194,12 +197,10 @@ fn side(symbols: &mut Symbols, process: &Process, access: &Access) -> Side {
         size: access.size,
     };
     let locks = access.locks.iter().map(|lock| HeldLock {
-        name: symbols
-            .global(process, lock.address)
-            .unwrap_or_else(|| match lock.address >> 47 {
-                0 => format!("{:#x}", lock.address),
-                _ => "mutexinoutset".to_string(),
-            }),
+        name: match lock.address >> 47 {
+            0 => lock_name(symbols, process, lock),
+            _ => "mutexinoutset".to_string(),
+        },
         exclusive: lock.write,
     });
     let locks = locks.collect();
@@ -224,13 +225,76 @@ fn place(stack: &[Arc<Frame>]) -> Arc<Place> {
     Arc::new(frame.map_or_else(Place::unknown, Frame::place))
 }
 
+/// What a lock is called: its variable, or the block that it is in by where that was allocated.
+fn lock_name(symbols: &mut Symbols, process: &Process, lock: &Lock) -> String {
+    let Some(Memory::Heap { start, stack, .. }) = &lock.memory else {
+        let name = object(symbols, process, lock.address, lock.memory.as_ref());
+        return name.unwrap_or_else(|| format!("{:#x}", lock.address));
+    };
+    let calls = symbols.stack(process, stack);
+    let Some(frame) = calls.iter().find(|frame| frame.is_own()) else {
+        return format!("{:#x}", lock.address);
+    };
+    let place = frame.place().short();
+    match lock.address.saturating_sub(*start) {
+        0 => format!("lock in heap block allocated at {place}"),
+        offset => format!("lock at byte {offset} of heap block allocated at {place}"),
+    }
+}
+
+/// The variable at an address, or the block of the heap.
+fn object(
+    symbols: &mut Symbols,
+    process: &Process,
+    address: u64,
+    memory: Option<&Memory>,
+) -> Option<String> {
+    match memory {
+        Some(Memory::Stack { frame, .. }) => {
+            let (name, _) = symbols.local(process, frame.as_ref()?, address, 0)?;
+            Some(name)
+        }
+        Some(Memory::Heap { start, size, .. }) => {
+            let offset = address.saturating_sub(*start);
+            Some(Variable::heap_block(*size, offset))
+        }
+        _ => symbols.global(process, address),
+    }
+}
+
+/// Different locks of a race that have the same name are told apart by their addresses.
+fn tell_locks_apart(race: &Race, sides: &mut [Side]) {
+    let accesses = [&race.first, &race.second];
+    let mut named: Vec<(u64, String)> = Vec::new();
+    for (access, side) in accesses.into_iter().zip(&*sides) {
+        let locks = access.locks.iter().zip(&*side.locks);
+        named.extend(locks.map(|(found, lock)| (found.address, lock.name.clone())));
+    }
+    let is_ambiguous = |address: u64, name: &str| {
+        let is_other = |(other, same): &(u64, String)| *other != address && *same == *name;
+        address >> 47 == 0 && named.iter().any(is_other)
+    };
+    for (access, side) in accesses.into_iter().zip(sides) {
+        let locks = access.locks.iter().zip(&*side.locks);
+        let locks = locks.map(
+            |(found, lock)| match is_ambiguous(found.address, &lock.name) {
+                true => HeldLock {
+                    name: format!("{} ({:#x})", lock.name, found.address),
+                    ..lock.clone()
+                },
+                false => lock.clone(),
+            },
+        );
+        side.locks = locks.collect();
+    }
+}
+
 fn task(symbols: &mut Symbols, process: &Process, task: &Task) -> deadheat_model::finding::Task {
     let depend = |symbols: &mut Symbols, depend: &Depend| Dependence {
         kind: depend.kind,
         variable: match depend.all_memory {
             true => "omp_all_memory".to_string(),
-            false => symbols
-                .global(process, depend.address)
+            false => object(symbols, process, depend.address, depend.memory.as_ref())
                 .unwrap_or_else(|| format!("{:#x}", depend.address)),
         },
     };
@@ -268,17 +332,53 @@ fn variable(symbols: &mut Symbols, process: &Process, race: &Race) -> Variable {
                 })),
             }
         }
-        Memory::Stack { thread } => {
-            Variable::named(Variable::stack_of(&thread_name(process, *thread)))
+        Memory::Stack { thread, frame } => {
+            let local = frame
+                .as_ref()
+                .and_then(|frame| local(symbols, process, race, *thread, frame));
+            local.unwrap_or_else(|| {
+                Variable::named(Variable::stack_of(&thread_name(process, *thread)))
+            })
         }
-        Memory::Tls { thread } => {
-            Variable::named(Variable::thread_local_of(&thread_name(process, *thread)))
+        Memory::Tls { thread, below } => {
+            let thread = thread_name(process, *thread);
+            match symbols.thread_local(process, *below, race.size) {
+                Some(name) => Variable {
+                    name: name.into(),
+                    storage: Storage::ThreadLocal { thread },
+                },
+                None => Variable::named(Variable::thread_local_of(&thread)),
+            }
         }
         Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => {
-            let global = symbols.global(process, race.address);
+            let global = symbols.global_of(process, race.address, race.size);
             Variable::named(global.unwrap_or_else(|| Variable::memory_at(race.address)))
         }
     }
+}
+
+/// The local variable at an address on a thread's stack. If the thread itself made one of the accesses, it was in that function
+/// then.
+fn local(
+    symbols: &mut Symbols,
+    process: &Process,
+    race: &Race,
+    thread: u64,
+    frame: &StackFrame,
+) -> Option<Variable> {
+    let was_there = |access: &Access| {
+        access.thread != thread || frame.outermost || access.stack.contains(&frame.caller)
+    };
+    if !was_there(&race.first) || !was_there(&race.second) {
+        return None;
+    }
+    let (name, function) = symbols.local(process, frame, race.address, race.size)?;
+    Some(Variable {
+        name: name.into(),
+        storage: Storage::Local {
+            function: function.into(),
+        },
+    })
 }
 
 /// `main`, `T1`, or `T1 (name)`.

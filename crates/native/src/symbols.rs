@@ -1,7 +1,7 @@
 //! From addresses to names: functions, files and lines from DWARF, inlined calls included, and globals from
-//! the symbol table. A stripped file gives its name and an offset.
+//! the symbol table, with their members and elements as [`names`](crate::names) finds them. A stripped file gives its name
+//! and an offset.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use deadheat_model::finding::Frame;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
-use crate::findings::{Module, Process};
+use crate::findings::{Module, Process, StackFrame};
+use crate::names::symbol::{demangled, plain};
+use crate::names::{Function, Names, Scope, nearby};
 use crate::runtime::is_own_header;
 
 /// The last part of a path.
@@ -34,6 +36,10 @@ struct ModuleSymbols {
     globals: Vec<(u64, u64, String)>,
     /// The addresses it fills when loaded, data included.
     extent: Range<u64>,
+    /// How far below the thread pointer the executable's thread-local variables begin, and how many bytes they are.
+    thread_locals: (u64, u64),
+    /// Those of its variables, where something of one is asked for.
+    names: Names,
 }
 
 impl Symbols {
@@ -66,28 +72,101 @@ impl Symbols {
         frames.into()
     }
 
-    /// The global at an address and the offset in it: `x`, `array+12`, or `library.so+0x1f0`. The process names
-    /// the modules by their code; their data lies where their files say.
+    /// The global at an address: `x`, `slots[3].count`, `array+12` where nothing is known of its type, or
+    /// `library.so+0x1f0`. The process names the modules by their code; their data lies where their files say.
     pub fn global(&mut self, process: &Process, address: u64) -> Option<String> {
+        self.global_of(process, address, 0)
+    }
+
+    /// The same, where `size` bytes there are accessed: of a union, they are the member that they fit.
+    pub fn global_of(&mut self, process: &Process, address: u64, size: u64) -> Option<String> {
         for module in process.modules.iter().rev() {
             let own = address.wrapping_sub(module.bias);
             let symbols = self.module(module);
             if symbols.extent.contains(&own) {
                 return Some(match symbols.global(own) {
-                    Some((name, 0)) => critical_section(&name).unwrap_or(name),
                     // The runtime's table of them, which has four bytes for each.
-                    Some((name, offset)) if name == "file descriptor" => {
+                    Some((name, offset)) if name == "file descriptor" && offset > 0 => {
                         format!("{name} {}", offset / 4)
                     }
-                    Some((name, offset)) => format!("{name}+{offset}"),
-                    None => format!("{}+{own:#x}", file_name(&module.path)),
+                    known => symbols.named(&module.path, own, size, known),
                 });
             }
         }
         None
     }
 
-    fn module(&mut self, module: &Module) -> &ModuleSymbols {
+    /// The thread-local variable so far below a thread's pointer, in what the executable has of them.
+    pub fn thread_local(&mut self, process: &Process, below: u64, size: u64) -> Option<String> {
+        let program = process
+            .modules
+            .iter()
+            .find(|module| module.path == process.program)?;
+        let symbols = self.module(program);
+        let (start, length) = symbols.thread_locals;
+        let offset = start.checked_sub(below).filter(|&offset| offset < length)?;
+        let name = symbols.names.thread_local(&program.path, offset, size)?;
+        Some(name.variable + &name.path)
+    }
+
+    /// The variable of `main` at an address, if no other one of its variables is ever there.
+    pub fn of_main(&mut self, process: &Process, address: u64, size: u64) -> Option<String> {
+        let frame = process.main.as_ref()?;
+        let range = frame.stack_pointer..frame.base;
+        let is_there = frame.outermost && range.contains(&address);
+        let place = is_there.then_some((address, size))?;
+        let (name, function) = self.local_of(process, frame, place, Scope::Any)?;
+        (function == "main").then_some(name)
+    }
+
+    /// The local variable at an address in a function's frame, and the function.
+    pub fn local(
+        &mut self,
+        process: &Process,
+        frame: &StackFrame,
+        address: u64,
+        size: u64,
+    ) -> Option<(String, String)> {
+        self.local_of(process, frame, (address, size), Scope::Now)
+    }
+
+    fn local_of(
+        &mut self,
+        process: &Process,
+        frame: &StackFrame,
+        place: (u64, u64),
+        scope: Scope,
+    ) -> Option<(String, String)> {
+        let called = process.module(frame.caller).and_then(|module| {
+            let own = frame.caller.wrapping_sub(module.bias);
+            let called = self.module(module).names.called(&module.path, own)?;
+            Some((module.path.clone(), called))
+        });
+        for &code in &frame.code {
+            // What a call returns to is behind it.
+            let code = code.wrapping_sub(1);
+            let Some(module) = process.module(code) else {
+                continue;
+            };
+            let own = code.wrapping_sub(module.bias);
+            let names = &mut self.module(module).names;
+            let Some(function) = names.function(&module.path, own) else {
+                continue;
+            };
+            let is_other =
+                |(path, called): &(String, Function)| *path == module.path && *called != function;
+            if called.as_ref().is_some_and(is_other) {
+                continue;
+            }
+            let name = names.local(&module.path, (function, own, scope), frame, place)?;
+            let frames = self.frames(process, code.wrapping_add(1));
+            let function = frames.last()?.function.clone()?;
+            return Some((name, function));
+        }
+        None
+    }
+
+    fn module(&mut self, module: &Module) -> &mut ModuleSymbols {
         let symbols = self.modules.entry(module.path.clone());
         symbols.or_insert_with(|| ModuleSymbols::open(&module.path))
     }
@@ -119,6 +198,7 @@ impl ModuleSymbols {
                 .segments()
                 .map(|segment| segment.address().saturating_add(segment.size()));
             symbols.extent = starts.min().unwrap_or(0)..ends.max().unwrap_or(0);
+            symbols.thread_locals = thread_locals(&content);
         }
         symbols
     }
@@ -151,10 +231,10 @@ impl ModuleSymbols {
             frames.push(bare());
         }
         if let Some(innermost) = frames.first_mut().filter(|frame| frame.line.is_none())
-            && let Some(place) = nearby(code, address)
+            && let Some((file, line)) = nearby::line(code, address)
         {
-            innermost.file = place.0;
-            innermost.line = place.1;
+            innermost.file = Some(shown_path(&file));
+            innermost.line = Some(line);
             innermost.column = None;
             innermost.near = true;
         }
@@ -169,6 +249,25 @@ impl ModuleSymbols {
         frames.into_iter().map(Arc::new).collect()
     }
 
+    /// What an address is called, where the symbol table knows so much of it.
+    fn named(&mut self, path: &str, own: u64, size: u64, known: Option<(String, u64)>) -> String {
+        if let Some((name, 0)) = &known
+            && let Some(section) = critical_section(name)
+        {
+            return section;
+        }
+        match (known, self.names.at(path, own, size)) {
+            // With its namespaces, and the class that it is a member of.
+            (Some((symbol, _)), Some(name)) if symbol.contains("::") && !name.in_function => {
+                symbol + &name.path
+            }
+            (_, Some(name)) => name.variable + &name.path,
+            (Some((name, 0)), None) => name,
+            (Some((name, offset)), None) => format!("{name}+{offset}"),
+            (None, None) => format!("{}+{own:#x}", file_name(path)),
+        }
+    }
+
     fn global(&self, address: u64) -> Option<(String, u64)> {
         let after = self
             .globals
@@ -177,25 +276,6 @@ impl ModuleSymbols {
         let offset = address - start;
         (offset < *size).then(|| (name.clone(), offset))
     }
-}
-
-/// How far back a line is looked for.
-const NEARBY: u64 = 256;
-
-/// The line of the nearest earlier code of the same function that has one: optimisers leave none to what they have moved
-/// or merged.
-fn nearby(code: &Loader, address: u64) -> Option<(Option<String>, Option<u32>)> {
-    let function = code.find_symbol(address)?;
-    let before = (1..NEARBY).map_while(|back| {
-        let earlier = address.checked_sub(back)?;
-        (code.find_symbol(earlier) == Some(function)).then_some(earlier)
-    });
-    before
-        .filter_map(|earlier| code.find_location(earlier).ok().flatten())
-        .find_map(|place| {
-            let line = place.line.filter(|&line| line > 0)?;
-            Some((place.file.map(shown_path), Some(line)))
-        })
 }
 
 /// The variables in a file's symbol tables, by address.
@@ -210,28 +290,24 @@ fn globals(file: &object::File) -> Vec<(u64, u64, String)> {
     globals
 }
 
-/// C++'s and Rust's names start so; any other is C's, and a `x` of C is not a mangled `long long`.
-fn demangled(name: &str) -> String {
-    if !name.starts_with("_Z") && !name.starts_with("_R") {
-        return name.to_string();
-    }
-    // Which of two layouts a type of GNU's library has is not part of a name that people write.
-    addr2line::demangle_auto(Cow::from(name), None).replace("[abi:cxx11]", "")
-}
-
-/// A variable's name as the source has it: a static local of C is `worker.count` to clang and `count.0` to gcc.
-fn plain(symbol: &str) -> String {
-    let name = demangled(symbol);
-    if name != symbol || name.starts_with('.') {
-        return name;
-    }
-    match symbol.split_once('.') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            name.to_string()
-        }
-        Some((_, name)) if !name.is_empty() => plain(name),
-        _ => name,
-    }
+/// Where the thread-local variables of an executable are: the loader puts them right below the thread pointer, as their
+/// alignment asks for.
+fn thread_locals(content: &[u8]) -> (u64, u64) {
+    use object::read::elf::{FileHeader, ProgramHeader};
+    let find = || {
+        let header = object::elf::FileHeader64::<object::Endianness>::parse(content).ok()?;
+        let endian = header.endian().ok()?;
+        let segments = header.program_headers(endian, content).ok()?;
+        let piece = segments
+            .iter()
+            .find(|segment| segment.p_type(endian) == object::elf::PT_TLS)?;
+        let length = piece.p_memsz(endian);
+        Some((
+            length.checked_next_multiple_of(piece.p_align(endian).max(1))?,
+            length,
+        ))
+    };
+    find().unwrap_or_default()
 }
 
 /// A path as people write it: seen from the working directory if it lies below.
@@ -246,7 +322,7 @@ fn shown_path(path: &str) -> String {
 }
 
 /// A path without the `./` and `x/../` that build systems leave in it.
-fn tidy_path(path: &str) -> String {
+pub(crate) fn tidy_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for (index, part) in path.split('/').enumerate() {
         match part {
@@ -267,16 +343,6 @@ fn tidy_path(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_as_the_source_has_them() {
-        assert_eq!(plain("x"), "x");
-        assert_eq!(plain("count.0"), "count");
-        assert_eq!(plain("worker.count"), "count");
-        assert_eq!(plain("worker.count.3"), "count");
-        assert_eq!(plain("_ZN4bank5totalE"), "bank::total");
-        assert_eq!(plain(".L.str"), ".L.str");
-    }
 
     #[test]
     fn paths_without_detours() {

@@ -96,7 +96,7 @@ macro_rules! objects {
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
-        pub enum $Name:ident<$Parameter:ident = $Default:ty> {
+        pub enum $Name:ident<$($Parameter:ident = $Default:ty),*> {
             $($(#[$variant_meta:meta])* $Variant:ident = $word:literal {
                 $($(#[$field_meta:meta])* $field:ident: $Type:ty,)*
             },)*
@@ -105,7 +105,7 @@ macro_rules! tagged {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         #[cfg_attr(feature = "read", derive(serde::Deserialize), serde(tag = "kind"))]
-        pub enum $Name<$Parameter = $Default> {
+        pub enum $Name<$($Parameter = $Default),*> {
             $(
                 $(#[$variant_meta])*
                 #[cfg_attr(feature = "read", serde(rename = $word))]
@@ -113,7 +113,7 @@ macro_rules! tagged {
             )*
         }
 
-        impl<$Parameter: Json> Json for $Name<$Parameter> {
+        impl<$($Parameter: Json),*> Json for $Name<$($Parameter),*> {
             fn write(self, line: &mut Vec<u8>) {
                 line.push(b'{');
                 match self {
@@ -200,6 +200,7 @@ lines! {
     "suppressions" => Suppressions<String>,
     "module" => Module<String>,
     "thread" => Thread<Name, Stack>,
+    "main" => Main<Frame>,
     "race" => Race<First, Second, Place>,
     "count" => Count<>,
     "end" => End<>,
@@ -252,6 +253,32 @@ objects! {
         pub finished: bool,
     }
 
+    /// The frame of the first thread's outermost function, which lives as long as the program runs: when the program creates
+    /// its first thread, in a recorded process.
+    pub struct Main<Frame = StackFrame> {
+        /// Where it is.
+        pub frame: Frame,
+    }
+
+    /// The part of a thread's stack that a function has which runs.
+    #[derive(Default)]
+    pub struct StackFrame<Code = Vec<u64>, Pointers = Vec<(u64, u64)>> {
+        /// Where the stack pointer was before the function was called.
+        pub base: u64,
+        /// Where it is in the function.
+        pub stack_pointer: u64,
+        /// Where the function returns to.
+        pub caller: u64,
+        /// No checked function has called it.
+        pub outermost: bool,
+        /// Words found where a call puts what it returns to, the likeliest first: one that is an address of code may be where
+        /// the function has called from.
+        pub code: Code,
+        /// If the byte in question lies in no variable of fixed size: words of the frame that may point to what it lies in (an
+        /// array of variable length). Where they lie, and to where they point.
+        pub pointers: Pointers,
+    }
+
     /// Two accesses that nothing orders.
     pub struct Race<First = Access, Second = Access, Place = Memory> {
         /// From 1; unique in its process.
@@ -292,12 +319,13 @@ objects! {
     }
 
     /// A lock that was held.
-    #[derive(Copy)]
-    pub struct Lock {
+    pub struct Lock<Place = Memory> {
         /// Where it lies.
         pub address: u64,
         /// Held alone, or shared with other readers.
         pub write: bool,
+        /// What lies there, if not a module's data; nothing where there are very many.
+        pub memory: Option<Place>,
     }
 
     /// A task of OpenMP, or what counts as one.
@@ -318,8 +346,7 @@ objects! {
     }
 
     /// A dependence of a task.
-    #[derive(Copy)]
-    pub struct Depend {
+    pub struct Depend<Place = Memory> {
         /// What it names.
         pub address: u64,
         /// How.
@@ -327,6 +354,8 @@ objects! {
         pub kind: DependenceKind,
         /// It names all memory (`omp_all_memory`).
         pub all_memory: bool,
+        /// What lies there, as for a [`Lock`].
+        pub memory: Option<Place>,
     }
 
     /// How often a race was seen in all, if more than once.
@@ -382,7 +411,7 @@ objects! {
 
 tagged! {
     /// What kind of memory a race is about.
-    pub enum Memory<Stack = Vec<u64>> {
+    pub enum Memory<Stack = Vec<u64>, Frame = StackFrame> {
         /// A block of the heap.
         Heap = "heap" {
             /// Its first byte.
@@ -398,11 +427,15 @@ tagged! {
         Stack = "stack" {
             /// The number of the thread that it belongs to.
             thread: u64,
+            /// The frame of the function whose part of the stack it is, at the time of the race, if that is known.
+            frame: Option<Frame>,
         },
         /// A thread-local variable.
         Tls = "tls" {
             /// The number of the thread that it belongs to.
             thread: u64,
+            /// How many bytes below the thread's pointer it lies.
+            below: u64,
         },
         /// A module's data; the address tells which.
         Global = "global" {},
@@ -477,6 +510,17 @@ impl Json for u64 {
 impl Json for bool {
     fn write(self, line: &mut Vec<u8>) {
         line.extend_from_slice(if self { b"true" } else { b"false" });
+    }
+}
+
+/// A list of two.
+impl<A: Json, B: Json> Json for (A, B) {
+    fn write(self, line: &mut Vec<u8>) {
+        line.push(b'[');
+        self.0.write(line);
+        comma(line);
+        self.1.write(line);
+        line.push(b']');
     }
 }
 
@@ -560,6 +604,60 @@ mod tests {
         assert_eq!(written(none).trim_end(), expected);
     }
 
+    #[cfg(feature = "read")]
+    type Frame = StackFrame<List<Vec<u64>>, List<Vec<(u64, u64)>>>;
+    #[cfg(feature = "read")]
+    type Place = Memory<List<Vec<u64>>, Frame>;
+
+    #[cfg(feature = "read")]
+    fn frame() -> Frame {
+        StackFrame {
+            base: 9,
+            stack_pointer: 1,
+            caller: 7,
+            outermost: true,
+            code: List(vec![5, 6]),
+            pointers: List(vec![(2, 3), (4, 5)]),
+        }
+    }
+
+    #[cfg(feature = "read")]
+    fn same_frame(frame: StackFrame) -> Frame {
+        StackFrame {
+            base: frame.base,
+            stack_pointer: frame.stack_pointer,
+            caller: frame.caller,
+            outermost: frame.outermost,
+            code: List(frame.code),
+            pointers: List(frame.pointers),
+        }
+    }
+
+    #[cfg(feature = "read")]
+    fn same_place(memory: Memory) -> Place {
+        match memory {
+            Memory::Heap {
+                start,
+                size,
+                thread,
+                stack,
+            } => Memory::Heap {
+                start,
+                size,
+                thread,
+                stack: List(stack),
+            },
+            Memory::Stack { thread, frame } => Memory::Stack {
+                thread,
+                frame: frame.map(same_frame),
+            },
+            Memory::Tls { thread, below } => Memory::Tls { thread, below },
+            Memory::Global {} => Memory::Global {},
+            Memory::Mapped {} => Memory::Mapped {},
+            Memory::Unknown {} => Memory::Unknown {},
+        }
+    }
+
     /// What was written, read, and written again.
     #[cfg(feature = "read")]
     #[test]
@@ -572,10 +670,11 @@ mod tests {
             atomic: false,
             cause,
             stack: List([7, 9]),
-            locks: List([Lock {
+            locks: List([Some(frame()), None].map(|frame| Lock {
                 address: 3,
                 write: false,
-            }]),
+                memory: Some(Place::Stack { thread: 2, frame }),
+            })),
             tasks: List([Task {
                 kind,
                 id: 5,
@@ -586,6 +685,7 @@ mod tests {
                     address: 4,
                     kind,
                     all_memory: true,
+                    memory: None::<Place>,
                 })),
             }]),
         };
@@ -597,14 +697,23 @@ mod tests {
             atomic: access.atomic,
             cause: access.cause,
             stack: List(access.stack),
-            locks: List(access.locks),
+            locks: List(access.locks.into_iter().map(|lock| Lock {
+                address: lock.address,
+                write: lock.write,
+                memory: lock.memory.map(same_place),
+            })),
             tasks: List(access.tasks.into_iter().map(|task| Task {
                 kind: task.kind,
                 id: task.id,
                 number: task.number,
                 iterations: task.iterations,
                 stack: List(task.stack),
-                depends: List(task.depends),
+                depends: List(task.depends.into_iter().map(|depend| Depend {
+                    address: depend.address,
+                    kind: depend.kind,
+                    all_memory: depend.all_memory,
+                    memory: depend.memory.map(same_place),
+                })),
             })),
         };
         for (cause, kind) in std::iter::zip(AccessCause::ALL.iter().cycle(), TaskKind::ALL) {
@@ -614,23 +723,14 @@ mod tests {
                 size: 1,
                 first: access(*cause, *kind),
                 second: access(*cause, *kind),
-                memory: Memory::Heap {
+                memory: Place::Heap {
                     start: 0,
                     size: 64,
                     thread: 1,
-                    stack: List([1, 2]),
+                    stack: List(vec![1, 2]),
                 },
             });
             let Ok(AnyLine::Race(race)) = serde_json::from_str(&line) else {
-                panic!("{line}");
-            };
-            let Memory::Heap {
-                start,
-                size,
-                thread,
-                stack,
-            } = race.memory
-            else {
                 panic!("{line}");
             };
             let race = Race {
@@ -639,15 +739,17 @@ mod tests {
                 size: race.size,
                 first: again(race.first),
                 second: again(race.second),
-                memory: Memory::Heap {
-                    start,
-                    size,
-                    thread,
-                    stack: List(stack),
-                },
+                memory: same_place(race.memory),
             };
             assert_eq!(written(race), line);
         }
+        let line = written(Main { frame: frame() });
+        assert!(line.contains(r#""code":[5,6],"pointers":[[2,3],[4,5]]"#));
+        let Ok(AnyLine::Main(main)) = serde_json::from_str(&line) else {
+            panic!("{line}");
+        };
+        let frame = same_frame(main.frame);
+        assert_eq!(written(Main { frame }), line);
         for &how in Ending::ALL {
             let line = written(End {
                 how,
@@ -678,5 +780,10 @@ mod tests {
         assert!(serde_json::from_str::<AnyLine>(&end("vanish")).is_err());
         assert!(serde_json::from_str::<Memory>(r#"{"kind":"mapped"}"#).is_ok());
         assert!(serde_json::from_str::<Memory>(r#"{"kind":"novel"}"#).is_err());
+        for frame in ["", r#","frame":null"#] {
+            let stack = format!(r#"{{"kind":"stack","thread":1{frame}}}"#);
+            let read = serde_json::from_str::<Memory>(&stack);
+            assert!(matches!(read, Ok(Memory::Stack { frame: None, .. })));
+        }
     }
 }

@@ -375,6 +375,7 @@ impl Program {
     fn found_in_trace(&self, race: &Value) -> Expected {
         let line = |access: &Value| {
             let place = access["loc"].as_str().unwrap();
+            let place = place.strip_prefix("near ").unwrap_or(place);
             let mut parts = place.rsplit('/').next().unwrap().split(':');
             let own = parts.next() == Some(&self.name());
             let line = parts.next().and_then(|line| line.parse().ok());
@@ -382,10 +383,12 @@ impl Program {
         };
         let mut lines = [line(&race["first"]), line(&race["second"])];
         lines.sort();
-        Expected {
-            variable: variable(race),
-            lines,
-        }
+        // What is on a stack has a name while the program runs only.
+        let variable = match variable(race) {
+            name if name.starts_with("stack of ") => ON_A_STACK.to_string(),
+            name => name,
+        };
+        Expected { variable, lines }
     }
 
     /// What a report says of one race: the variable, and the line of the innermost frames in this file.
@@ -409,6 +412,9 @@ impl Program {
     }
 }
 
+/// Stands for any variable on a stack.
+const ON_A_STACK: &str = "(on a stack)";
+
 impl Expected {
     /// From `race on VARIABLE, lines N and M`.
     fn read(text: &str) -> Option<Expected> {
@@ -422,12 +428,13 @@ impl Expected {
         })
     }
 
-    /// An expected variable with an offset must have it; one without may.
+    /// An expected variable with a member, element or offset must have it; one without may.
     fn fits(&self, found: &Expected) -> bool {
-        let without_offset = found.variable.split('+').next().unwrap();
+        let whole = found.variable.split(['+', '.', '[']).next().unwrap();
         let same = self.variable == "*"
             || self.variable == found.variable
-            || self.variable == without_offset;
+            || self.variable == whole
+            || found.variable == ON_A_STACK;
         same && self.lines == found.lines
     }
 }

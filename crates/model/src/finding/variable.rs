@@ -29,6 +29,11 @@ pub enum Storage {
         /// The function.
         function: Arc<str>,
     },
+    /// A variable of which each thread has its own.
+    ThreadLocal {
+        /// Whose.
+        thread: Arc<str>,
+    },
     /// A block of the heap.
     Heap(Arc<Allocation>),
     /// The name only describes the memory: `stack of T1`, `memory at 0x7f00`.

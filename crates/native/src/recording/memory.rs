@@ -83,13 +83,21 @@ impl Memory {
         self.pieces.insert(address, Piece { end, name });
     }
 
-    /// What the memory at an address is called.
-    pub fn name(&self, symbols: &mut Symbols, process: &Process, address: u64) -> String {
+    /// What the memory at an address is called, of which `size` bytes are one location; 0: not known how many.
+    pub fn name(
+        &self,
+        symbols: &mut Symbols,
+        process: &Process,
+        (address, size): (u64, u64),
+    ) -> String {
+        if let Some(name) = symbols.of_main(process, address, size) {
+            return name;
+        }
         let below = self.pieces.range(..=address).next_back();
         match below.filter(|(_, piece)| address < piece.end) {
             Some((start, piece)) => piece.name.of_byte(address - start),
             None => symbols
-                .global(process, address)
+                .global_of(process, address, size)
                 .unwrap_or_else(|| Variable::memory_at(address)),
         }
     }
@@ -103,7 +111,8 @@ mod tests {
     fn memory_is_called_by_what_it_belongs_to_now() {
         let mut memory = Memory::default();
         let name = |memory: &Memory, address| {
-            memory.name(&mut Symbols::default(), &Process::default(), address)
+            let place = (address, 0);
+            memory.name(&mut Symbols::default(), &Process::default(), place)
         };
         memory.map(0x1000, 0x1000);
         memory.allocate(0x1010, 8);

@@ -235,6 +235,15 @@ struct Names<'w> {
     memory: Memory,
 }
 
+impl Names<'_> {
+    /// A new location: so many bytes at an address.
+    fn location(&mut self, address: u64, size: u64) -> Result<u64, TraceError> {
+        let place = (address, size);
+        let name = self.memory.name(&mut self.symbols, self.process, place);
+        self.writer.name(Table::Locations, &name)
+    }
+}
+
 impl Naming for Names<'_> {
     type Error = TraceError;
 
@@ -242,7 +251,8 @@ impl Naming for Names<'_> {
         let name = match address {
             0 => what.to_string(),
             _ => {
-                let name = self.memory.name(&mut self.symbols, self.process, address);
+                let place = (address, 0);
+                let name = self.memory.name(&mut self.symbols, self.process, place);
                 match what {
                     "" => name,
                     what => format!("{name} ({what})"),
@@ -347,11 +357,33 @@ impl Scribe<'_> {
     /// The locations that a piece of memory consists of.
     fn touch(&mut self, address: u64, size: u64) -> Result<(), TraceError> {
         self.touched.clear();
+        let touched = &mut self.touched;
+        let mut is_new = false;
+        self.grain.each(address, size, |_, number| {
+            is_new |= *number == NONE;
+            if *number != UNCHECKED {
+                touched.push(Location(u64::from(number.wrapping_sub(1))));
+            }
+        });
+        match is_new {
+            true => self.touch_new(address, size),
+            false => Ok(()),
+        }
+    }
+
+    /// The same where some of them are new: they are named by their first bytes and how many they are.
+    fn touch_new(&mut self, address: u64, size: u64) -> Result<(), TraceError> {
+        let mut starts = Vec::new();
+        self.grain.each(address, size, |at, _| starts.push(at));
+        starts.push(address.saturating_add(size));
+        self.touched.clear();
         let (names, touched) = (&mut self.names, &mut self.touched);
         let mut failure = Ok(());
+        let mut index = 0;
         self.grain.each(address, size, |at, number| {
+            index += 1;
             if *number == NONE {
-                match names.number(Table::Locations, at, "") {
+                match names.location(at, starts[index] - at) {
                     Ok(new) => *number = new as u32 + 1,
                     Err(error) => failure = Err(error),
                 }

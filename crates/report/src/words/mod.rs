@@ -147,7 +147,10 @@ pub(crate) fn subject(variable: &Variable) -> String {
             ),
         },
         _ if variable.is_described() => format!("the {name}"),
-        Storage::Local { function } => format!("`{name}` of `{}`", cut(function, MAX_NAME)),
+        Storage::Local { function } => format!("`{name}` in `{}`", cut(function, MAX_NAME)),
+        Storage::ThreadLocal { thread } => {
+            format!("`{name}` (thread-local of {})", cut(thread, MAX_NAME))
+        }
         _ => match variable.name.rsplit_once('+') {
             Some((global, offset)) if offset.parse::<u64>().is_ok() => {
                 format!("byte {offset} of `{}`", cut(global, MAX_NAME))

@@ -142,9 +142,9 @@ pub fn refresh_all() {
     }
 }
 
-/// Whose thread-local variables or native stack an address lies in, and whether it is the former. The caller may be in the
-/// runtime: a registry that is locked has no answer.
-pub fn owner(address: usize) -> Option<(u32, bool)> {
+/// Whose thread-local variables or native stack an address lies in, and how far below the end of the former. The caller may
+/// be in the runtime: a registry that is locked has no answer.
+pub fn owner(address: usize) -> Option<(u32, Option<usize>)> {
     let _guard = REGISTRY.lock.try_lock()?;
     let mut at = REGISTRY.first.get();
     // SAFETY: the registry is locked.
@@ -152,7 +152,23 @@ pub fn owner(address: usize) -> Option<(u32, bool)> {
         // A thread that was created has its variables at the end of its stack.
         let has = |(from, to): (usize, usize)| (from..to).contains(&address);
         if has(thread.variables) || has(thread.stack) {
-            return Some((thread.id, has(thread.variables)));
+            let below = thread.variables.1.wrapping_sub(address);
+            return Some((thread.id, has(thread.variables).then_some(below)));
+        }
+        at = thread.next;
+    }
+    None
+}
+
+/// What is found out about a thread that lives, by its number. It may be running. The caller may be in the runtime: a registry
+/// that is locked has no answer.
+pub fn of_thread<T>(id: u32, what: impl FnOnce(&Thread) -> Option<T>) -> Option<T> {
+    let _guard = REGISTRY.lock.try_lock()?;
+    let mut at = REGISTRY.first.get();
+    // SAFETY: the registry is locked.
+    while let Some(thread) = unsafe { at.as_ref() } {
+        if thread.id == id {
+            return what(thread);
         }
         at = thread.next;
     }

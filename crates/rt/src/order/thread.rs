@@ -374,6 +374,16 @@ impl Thread {
         set
     }
 
+    /// Its frames, from the outermost on, and where they end now. It may be running.
+    pub fn frames(&self) -> (*const Frame, *const Frame) {
+        // SAFETY: the local lives as long as the thread; a word read at once.
+        let top = match unsafe { self.local.load(Ordering::Acquire).as_ref() } {
+            Some(local) => unsafe { local.frame.as_ptr().read_volatile() },
+            None => self.top,
+        };
+        (self.frames, top)
+    }
+
     /// The number of the chain of callers of the running function.
     #[inline]
     pub fn chain(&self) -> u32 {

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_online::fasttrack::Record;
 use deadheat_order::Step;
-use deadheat_tape::findings::{self as tape, Ending, Json, List, Memory, Text};
+use deadheat_tape::findings::{self as tape, Ending, Json, List, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::origin::{Origin, Stack};
 use crate::openmp::descriptions::{Description, Kind};
 use crate::openmp::{Seen, Tasks, dependences};
 use crate::order::thread::Thread;
+use crate::output::frames::{self, Found};
 use crate::output::line::LineBuffer;
 use crate::platform::modules;
 use crate::platform::os::{self, Spin};
@@ -24,6 +25,13 @@ const DEEP: usize = 256;
 const LINEAGE: usize = 4;
 /// How far below an address its block is looked for at first.
 const NEAR: usize = 1 << 20;
+/// How many bytes of stacks are searched for the ends of frames, in all.
+const SEARCH: usize = 1 << 30;
+/// Of how many locks and dependences of a race is told where they lie.
+const PLACES: usize = 64;
+
+/// What lies at an address.
+type Memory = tape::Memory<Stack, Found>;
 
 /// Two accesses to a word that race.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +72,8 @@ struct Inner {
     unreported: u64,
     /// Memory whose races are none, by annotation.
     benign: Vec<(usize, usize)>,
+    /// How many bytes of stacks have been searched.
+    searched: usize,
     line: LineBuffer,
 }
 
@@ -130,6 +140,11 @@ impl Findings {
             inner.open();
             inner.write_new_modules();
         });
+    }
+
+    /// Tells of the frame of the first thread's outermost function, which lives as long as the program runs.
+    pub fn tell_main(&self, frame: Found) {
+        self.with(|inner| inner.write_line(tape::Main { frame }));
     }
 
     /// In a forked child: a file of its own, once there is something to write.
@@ -218,35 +233,72 @@ impl Inner {
         let byte = race.address + race.second.mask().trailing_zeros() as usize;
         let memory = match self.modules.is_data(byte) {
             true => Memory::Global {},
-            false => memory_around(thread, byte),
+            false => self.memory(thread, byte),
         };
-        let owner = match memory {
-            Memory::Heap {
-                thread: owner,
-                stack,
-                ..
-            } => {
-                self.write_modules(stack);
-                Some(owner as u32)
-            }
-            Memory::Stack { thread } | Memory::Tls { thread } => Some(thread as u32),
-            Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => None,
-        };
-        for id in [Some(first_thread), Some(thread.id), owner]
-            .into_iter()
-            .flatten()
-        {
+        for id in [first_thread, thread.id] {
             self.write_thread(id);
         }
+        let places = self.places(thread, race);
         let common = race.first.mask() & race.second.mask();
         self.write_line(tape::Race {
             id: number.into(),
             address: race.address as u64 + u64::from(common.trailing_zeros()),
             size: common.count_ones().into(),
-            first: access(race.first, race.address, first_thread),
-            second: access(race.second, race.address, thread.id),
+            first: access(race.first, race.address, first_thread, &places),
+            second: access(race.second, race.address, thread.id, &places),
             memory,
         });
+    }
+
+    /// What kind of memory an address lies in that is no module's data, after the lines that it refers to.
+    fn memory(&mut self, thread: &Thread, address: usize) -> Memory {
+        let mut memory = memory_around(thread, address);
+        let owner = match &mut memory {
+            Memory::Heap { thread, stack, .. } => {
+                self.write_modules(*stack);
+                *thread
+            }
+            Memory::Stack { thread, frame } => {
+                *frame = self.frame(*thread as u32, address);
+                *thread
+            }
+            Memory::Tls { thread, .. } => *thread,
+            Memory::Global {} | Memory::Mapped {} | Memory::Unknown {} => return memory,
+        };
+        self.write_thread(owner as u32);
+        memory
+    }
+
+    /// The frame that an address on a thread's stack lies in.
+    fn frame(&mut self, owner: u32, address: usize) -> Option<Found> {
+        let mut budget = SEARCH.saturating_sub(self.searched);
+        let found = crate::order::registry::of_thread(owner, |thread| {
+            frames::around(thread.frames(), address, &mut budget)
+        });
+        self.searched = SEARCH - budget;
+        found
+    }
+
+    /// Where the locks and dependences of a race lie, if not in the data of a module.
+    fn places(&mut self, thread: &Thread, race: &RacyAccess) -> Places {
+        let mut addresses = Vec::new();
+        for record in [race.first, race.second] {
+            let locks = world().locksets.addresses(Origin(record.origin).locks());
+            addresses.extend(locks.map(|lock| lock >> 1));
+            for task in lineage(record) {
+                addresses.extend(dependences_of(task).map(|dependence| dependence >> 8));
+            }
+        }
+        addresses.sort_unstable();
+        addresses.dedup();
+        let mut places = Places::new();
+        for address in addresses.into_iter().take(PLACES) {
+            // A lock that OpenMP's runtime has may be no address.
+            if address >> 47 == 0 && !self.modules.is_data(address as usize) {
+                places.push((address, self.memory(thread, address as usize)));
+            }
+        }
+        places
     }
 
     fn write_thread(&mut self, id: u32) {
@@ -401,7 +453,20 @@ impl Json for Stack {
     }
 }
 
-fn access(record: Record, word: usize, thread: u32) -> tape::Access<Stack, impl Json, impl Json> {
+/// Addresses, and what lies there.
+type Places = Vec<(u64, Memory)>;
+
+fn place(places: &Places, address: u64) -> Option<Memory> {
+    let known = places.iter().find(|(known, _)| *known == address);
+    known.map(|(_, memory)| memory.clone())
+}
+
+fn access(
+    record: Record,
+    word: usize,
+    thread: u32,
+    places: &Places,
+) -> tape::Access<Stack, impl Json, impl Json> {
     let origin = Origin(record.origin);
     let locks = world().locksets.addresses(origin.locks());
     tape::Access {
@@ -415,8 +480,9 @@ fn access(record: Record, word: usize, thread: u32) -> tape::Access<Stack, impl 
         locks: List(locks.map(|lock| tape::Lock {
             address: lock >> 1,
             write: lock & 1 == 1,
+            memory: place(places, lock >> 1),
         })),
-        tasks: List(lineage(record).map(task)),
+        tasks: List(lineage(record).map(|found| task(found, places))),
     }
 }
 
@@ -432,10 +498,18 @@ fn lineage(record: Record) -> impl Iterator<Item = &'static Description> {
     numbers.filter_map(move |task| Some(tasks?.descriptions.get(task)))
 }
 
-fn task(description: &'static Description) -> tape::Task<Stack, impl Json> {
-    let chain = description.dependences.load(Ordering::Relaxed);
-    let depends = world().tasks.iter();
-    let depends = depends.flat_map(move |tasks| tasks.descriptions.dependences.addresses(chain));
+/// The dependences of a task, each an address and how it depends on that.
+fn dependences_of(task: &Description) -> impl Iterator<Item = u64> + use<> {
+    let chain = task.dependences.load(Ordering::Relaxed);
+    let tasks = world().tasks.iter();
+    tasks.flat_map(move |tasks| tasks.descriptions.dependences.addresses(chain))
+}
+
+fn task<'p>(
+    description: &'static Description,
+    places: &'p Places,
+) -> tape::Task<Stack, impl Json + use<'p>> {
+    let depends = dependences_of(description);
     tape::Task {
         kind: description.kind.of_report(),
         id: std::ptr::from_ref(description) as u64,
@@ -446,6 +520,7 @@ fn task(description: &'static Description) -> tape::Task<Stack, impl Json> {
             address: dependence >> 8,
             kind: dependences::kind_of_report(dependence as u32),
             all_memory: dependence as u32 & dependences::ALL != 0,
+            memory: place(places, dependence >> 8),
         })),
     }
 }
@@ -463,18 +538,22 @@ fn openmp(tasks: &Tasks) -> tape::OpenMp {
 }
 
 /// What kind of memory an address lies in that is no module's data.
-fn memory_around(thread: &Thread, address: usize) -> Memory<Stack> {
+fn memory_around(thread: &Thread, address: usize) -> Memory {
     if let Some(memory) = heap_block(address, address.saturating_sub(NEAR)) {
         return memory;
     }
-    let stack_of = |id: u32| Memory::Stack { thread: id.into() };
+    let stack_of = |id: u32| Memory::Stack {
+        thread: id.into(),
+        frame: None,
+    };
     match crate::order::registry::owner(address) {
-        Some((owner, true)) => {
+        Some((owner, Some(below))) => {
             return Memory::Tls {
                 thread: owner.into(),
+                below: below as u64,
             };
         }
-        Some((owner, false)) => return stack_of(owner),
+        Some((owner, None)) => return stack_of(owner),
         None if (thread.stack.0..thread.stack.1).contains(&address) => return stack_of(thread.id),
         None => {}
     }
@@ -487,7 +566,7 @@ fn memory_around(thread: &Thread, address: usize) -> Memory<Stack> {
 }
 
 /// The block around an address, or one that was freed lately.
-fn heap_block(address: usize, lowest: usize) -> Option<Memory<Stack>> {
+fn heap_block(address: usize, lowest: usize) -> Option<Memory> {
     let blocks = &world().blocks;
     let live = blocks.around(address, lowest);
     let (start, header) = live.or_else(|| blocks.freed_around(address))?;

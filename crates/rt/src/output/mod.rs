@@ -1,5 +1,6 @@
 //! What the runtime leaves for the command to read: findings, recordings.
 
 pub mod findings;
+pub mod frames;
 pub mod line;
 pub mod recording;

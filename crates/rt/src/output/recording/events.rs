@@ -147,6 +147,9 @@ pub fn first_create(thread: &mut Thread) {
             thread.stack = crate::platform::modules::first_stack().unwrap_or_default();
         }
         stack(thread);
+        if let Some(frame) = crate::output::frames::outermost(thread.frames(), thread.stack.1) {
+            world().findings.tell_main(frame);
+        }
     }
     for index in 0..thread.held.len() {
         let held = thread.held[index];

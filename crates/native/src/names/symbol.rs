@@ -1,0 +1,84 @@
+//! What the symbol table calls a variable or a function, as the source spells it.
+
+use std::borrow::Cow;
+
+/// A name as people write it. C++'s and Rust's begin in ways of their own; any other is C's, and a `x` of C is not a mangled
+/// `long long`.
+pub fn demangled(name: &str) -> String {
+    let language = match () {
+        () if is_rust(name) => gimli::DW_LANG_Rust,
+        () if name.starts_with("_Z") => gimli::DW_LANG_C_plus_plus,
+        () => return name.to_string(),
+    };
+    match addr2line::demangle(name, language) {
+        // Which of two layouts a type of GNU's library has is not part of a name that people write.
+        Some(demangled) => demangled.replace("[abi:cxx11]", ""),
+        None => addr2line::demangle_auto(Cow::from(name), None).into_owned(),
+    }
+}
+
+/// Rust's older names are spelt as C++'s are, and end in a hash.
+fn is_rust(name: &str) -> bool {
+    if name.starts_with("_R") {
+        return true;
+    }
+    let hash = name
+        .strip_prefix("_ZN")
+        .and_then(|name| name.split('.').next())
+        .and_then(|name| name.strip_suffix('E'))
+        .and_then(|name| name.get(name.len().checked_sub(19)?..))
+        .and_then(|hash| hash.strip_prefix("17h"));
+    hash.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// A variable's name as the source has it: a static local of C is `worker.count` to clang and `count.0` to gcc.
+pub fn plain(symbol: &str) -> String {
+    let name = demangled(symbol);
+    if name != symbol {
+        // An optimiser's part of a variable that it has taken apart.
+        let whole = name.split(" [clone ").next().unwrap_or_default();
+        return whole.replace("(anonymous namespace)::", "");
+    }
+    if name.starts_with('.') {
+        return name;
+    }
+    match symbol.split_once('.') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            name.to_string()
+        }
+        Some((_, name)) if !name.is_empty() => plain(name),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_as_the_source_has_them() {
+        for (symbol, name) in [
+            ("x", "x"),
+            ("count.0", "count"),
+            ("worker.count", "count"),
+            ("worker.count.3", "count"),
+            ("_ZN4bank5totalE", "bank::total"),
+            ("_ZN12_GLOBAL__N_17counterE", "counter"),
+            ("_ZN4bank12_GLOBAL__N_17counterE", "bank::counter"),
+            ("_ZN5CacheIjLi4EE4hitsE", "Cache<unsigned int, 4>::hits"),
+            ("_ZN4demo7COUNTER17h0123456789abcdefE", "demo::COUNTER"),
+            ("_ZN4bank5totalE.0", "bank::total"),
+            (".L.str", ".L.str"),
+        ] {
+            assert_eq!(plain(symbol), name);
+        }
+    }
+
+    #[test]
+    fn what_looks_like_rust_may_be_cxx() {
+        assert!(is_rust("_ZN4demo7COUNTER17h0123456789abcdefE"));
+        assert!(!is_rust("_ZN4demo7COUNTERE"));
+        assert!(!is_rust("_ZN1aE"));
+        assert_eq!(demangled("_Znwm"), "operator new(unsigned long)");
+    }
+}
