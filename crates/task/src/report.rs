@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use deadheat_model::finding::{Describer, Rule, SourceLines};
 use deadheat_model::{
-    Execution, Findings, FoundRace, Location, Names, Parent, Race, RacingAccess, Site, Strand,
-    path_name,
+    Execution, Finding, Findings, FoundRace, Location, Names, Parent, Race, RacingAccess, Site,
+    Strand, path_name,
 };
 use deadheat_order::Step;
 use deadheat_trace::TraceError;
@@ -100,6 +101,16 @@ impl Report {
             names: Names::default(),
             execution: None,
         }
+    }
+
+    /// The races as every other source of deadheat describes them, with their identities: for SARIF, a page, or a baseline.
+    /// The sources say what stands on the lines; `&()` knows none.
+    pub fn described(&self, sources: &dyn SourceLines) -> Vec<Finding> {
+        let mut describer = Describer::new(&self.names, sources);
+        let races = self.findings.races.iter();
+        races
+            .map(|found| describer.finding(Rule::Race, self.engine, &found.race))
+            .collect()
     }
 
     /// The report as JSON.

@@ -417,6 +417,7 @@ fn blocks_of_a_matrix_are_apart() {
 
 #[test]
 fn a_race_is_reported_with_both_places_and_how_the_tasks_came_to_be() {
+    let mut identities = std::collections::BTreeSet::new();
     for workers in [1, 2] {
         for check in [Check::Spd3, Check::Drdp] {
             let outcome = Options::new().workers(workers).check(check).run(|| {
@@ -429,6 +430,12 @@ fn a_race_is_reported_with_both_places_and_how_the_tasks_came_to_be() {
             let report = &outcome.report;
             assert_eq!(report.races.len(), 1, "{report}");
             let race = &report.races[0];
+            // The same as every other source of deadheat describes it, the same in each run and by each engine.
+            let found = &report.described(&())[0];
+            assert_eq!(&*found.variable.name, race.variable);
+            assert_eq!(found.sides[0].place.as_str(), race.first.loc);
+            assert_eq!(&*found.sides[1].thread, race.second.task);
+            identities.insert(found.identity);
             assert_eq!(
                 (race.variable.as_str(), race.kind.as_str()),
                 ("x", "write-write")
@@ -446,6 +453,7 @@ fn a_race_is_reported_with_both_places_and_how_the_tasks_came_to_be() {
             assert!(report.json().contains("\"task\": \"main/1/1\""));
         }
     }
+    assert_eq!(identities.len(), 1);
 }
 
 #[test]

@@ -610,3 +610,31 @@ fn one_of_a_kind_is_counted_in_the_singular() {
         "{text}"
     );
 }
+
+/// Whoever waits has not used yet what it waits for: locks that only one strand has used may still be shared.
+#[test]
+fn a_deadlock_proves_nothing_about_schedules_that_locks_choose() {
+    let stuck = "shared x; lock a; promise p;
+proc main() {
+  fork t1 { acquire a; p.get; release a; x = 1; }
+  fork t2 { acquire a; release a; p.set; x = 2; }
+}";
+    let report = json_of(&[], stuck);
+    assert!(report["deadlock"].is_object(), "{report}");
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(
+        guarantee.contains("no race in this schedule, which ends in a deadlock")
+            && guarantee.contains("`--explore` visits them all"),
+        "{guarantee}"
+    );
+    let explored = json_of(&["--explore"], stuck);
+    assert_eq!(explored["explored"]["racy_locations"], json!(["x"]));
+    assert_eq!(explored["explored"]["deadlock_possible"], true);
+    // Without locks every schedule does end so.
+    let always = json_of(&[], "promise p; proc main() { async { p.get; } }");
+    let guarantee = always["guarantee"].as_str().unwrap();
+    assert!(
+        guarantee.contains("every schedule ends in this deadlock"),
+        "{guarantee}"
+    );
+}

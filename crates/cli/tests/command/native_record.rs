@@ -215,11 +215,8 @@ int main(void) {
 "#;
     let Some(here) = built(source) else { return };
     let text = recorded_text(here.path());
-    for (thread, first) in [("T1", 0), ("T2", 20_000)] {
-        let cell = |index: usize| match first + index {
-            0 => "cells".to_string(),
-            place => format!("cells+{}", 4 * place),
-        };
+    for (thread, row) in [("T1", 0), ("T2", 1)] {
+        let cell = |index: usize| format!("cells[{row}][{index}]");
         let filled = (0..20_000).map(|index| format!("w({})", cell(index)));
         let mixed = (1..20_000).rev().step_by(3).flat_map(|index| {
             let (from, to) = (cell(index / 2), cell(index));
@@ -456,7 +453,10 @@ int main(void) {
     let mut blocks: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("bytes+12#") && line.contains("program.c:8"))
-        .map(|line| line.split('#').nth(1).unwrap().split(')').next().unwrap())
+        .map(|line| {
+            let (_, number) = line.split_once('#').unwrap();
+            number.split(')').next().unwrap()
+        })
         .collect();
     assert_eq!(blocks.len(), 100, "{text}");
     blocks.sort();
@@ -501,10 +501,7 @@ int main(void) {
         let action = action.split('|').next().unwrap();
         let index = |array: &str| -> Option<usize> {
             let rest = action.strip_prefix("w(")?.strip_prefix(array)?;
-            match rest {
-                ")" => Some(0),
-                rest => rest.strip_prefix('+')?.strip_suffix(')')?.parse().ok(),
-            }
+            rest.strip_prefix('[')?.strip_suffix("])")?.parse().ok()
         };
         if action.contains("(counter)") {
             given.insert(thread, updates);

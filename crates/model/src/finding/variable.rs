@@ -154,7 +154,9 @@ fn without_number(name: &str, sign: char) -> &str {
 /// `table[3]`, `heap` of a block of the heap.
 pub fn stable_name(name: &str) -> String {
     if is_description(name) {
-        return name.split(' ').next().unwrap_or_default().to_string();
+        let kind = name.split(' ').next().unwrap_or_default();
+        // A running program knows mapped memory by its address only.
+        return if kind == "mapped" { "memory" } else { kind }.to_string();
     }
     let name = without_number(without_number(name, '#'), '+');
     let mut stable = String::with_capacity(name.len());
@@ -199,6 +201,7 @@ mod tests {
             ("heap block of 24 bytes+4", "heap"),
             ("stack of T1 (worker)", "stack"),
             ("memory at 0x7f", "memory"),
+            ("mapped memory 1+5", "memory"),
             ("alloc@3#1", "alloc@3"),
         ] {
             assert_eq!(stable_name(name), stable, "{name}");

@@ -84,10 +84,8 @@ impl CheckReport {
             let others: Vec<&Finding> = explored.races.iter().filter(new).collect();
             hidden += self.races_text(&others, sources, most, &mut text);
             let elsewhere = " (in another schedule)";
-            if self.deadlock.is_none() {
-                if let Some(deadlock) = &explored.deadlock {
-                    text += &self.one(deadlock, elsewhere, sources);
-                }
+            if let (Some(deadlock), None) = (&explored.deadlock, &self.deadlock) {
+                text += &self.one(deadlock, elsewhere, sources);
             }
             let here = self.error.as_ref().map(|error| error.identity);
             let errors = explored.errors.iter();

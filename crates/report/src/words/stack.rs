@@ -64,9 +64,8 @@ fn folded(stack: &[Arc<Frame>]) -> Vec<(&Frame, u64)> {
     let own = &own[..outermost.map_or(own.len(), |place| place + 1)];
     let mut shown = Vec::new();
     for run in own.chunk_by(|a, b| a.is_system() && b.is_system()) {
-        match run.split_last() {
-            Some((last, inside)) => shown.push((*last, inside.len() as u64)),
-            None => {}
+        if let Some((last, inside)) = run.split_last() {
+            shown.push((*last, inside.len() as u64));
         }
     }
     shown
@@ -109,10 +108,19 @@ fn source_name(name: &str) -> &str {
     }
 }
 
-/// The calls from the program's own code outwards, if there is any: how a library creates a thread is its own business.
+/// The calls from the program's own code outwards: how a library creates a thread is its own business. Where none of them is
+/// known to be the program's, the library.
 pub(crate) fn own_calls(stack: &[Arc<Frame>]) -> String {
-    let own = stack.iter().position(|frame| frame.is_own()).unwrap_or(0);
-    calls(&stack[own..])
+    match stack.iter().position(|frame| frame.is_own()) {
+        Some(own) => calls(&stack[own..]),
+        None => match stack.last() {
+            Some(last) if last.is_system() => {
+                let module = last.module.rsplit('/').next().unwrap_or_default();
+                format!(" inside `{}`", cut(module, MAX_NAME))
+            }
+            _ => calls(stack),
+        },
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +144,9 @@ mod tests {
         let stack = [library.clone(), inner.clone(), outer.clone()];
         assert_eq!(own_calls(&stack), calls(&[inner, outer]));
         let all = std::slice::from_ref(&library);
-        assert_eq!(own_calls(all), calls(all));
+        assert_eq!(own_calls(all), " inside `libomp.so.5`");
+        let unknown = [Arc::new(Frame::default())];
+        assert_eq!(own_calls(&unknown), calls(&unknown));
     }
 
     #[test]

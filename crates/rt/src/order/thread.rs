@@ -378,6 +378,8 @@ impl Thread {
     pub fn frames(&self) -> (*const Frame, *const Frame) {
         // SAFETY: the local lives as long as the thread; a word read at once.
         let top = match unsafe { self.local.load(Ordering::Acquire).as_ref() } {
+            // SAFETY: the cell stays as long as the thread is registered, which the caller sees to; its owner may be writing the
+            // word, which one instruction reads.
             Some(local) => unsafe { local.frame.as_ptr().read_volatile() },
             None => self.top,
         };

@@ -175,9 +175,13 @@ mod tests {
         let start = stack.as_ptr() as usize;
         let at = |index: usize| (start + index * 8) as u64;
         let put = |index: usize, word: u64| stack[index].set(word);
-        (put(60, 0x9000), put(40, 0x9100), put(20, 0x9200));
+        for (index, word) in [(60, 0x9000), (40, 0x9100), (20, 0x9200)] {
+            put(index, word);
+        }
         // The last call of each returns to its own code.
-        (put(47, 0x5000), put(27, 0x5100));
+        for (index, word) in [(47, 0x5000), (27, 0x5100)] {
+            put(index, word);
+        }
         // The second has a part that has no fixed size, from 22 on.
         put(35, at(22));
         let frame = |index: usize, caller: u64| Frame {
