@@ -263,7 +263,9 @@ fn report(
         execution.events.len() as u64,
         execution.names.strands.len() as u64,
     );
-    ExplainReport::new(explanation, trace, apparent, others, general)
+    // A program's text says which reads decide; most traces do not.
+    let knows_reads = !execution.names.positions.is_empty();
+    ExplainReport::new(explanation, trace, knows_reads, apparent, others, general)
 }
 
 /// The races that m2 predicts, each with a witness that the checker has accepted. An execution that is

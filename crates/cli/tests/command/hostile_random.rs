@@ -270,7 +270,18 @@ fn a_trace(folder: &Path, rng: &mut Rng) -> PathBuf {
 /// What a report says can go wrong: pairs of events, or of places.
 fn races(report: &Value) -> Vec<String> {
     let races = report["races"].as_array();
-    let race = |race: &Value| format!("{} {} {}", race["variable"], race["first"], race["second"]);
+    // A program on standard input has another name than its file.
+    let side = |side: &Value| match &side["line"] {
+        Value::Null => side.to_string(),
+        line => format!(
+            "{line} {} {} {}",
+            side["column"], side["access"], side["task"]
+        ),
+    };
+    let race = |race: &Value| {
+        let (first, second) = (side(&race["first"]), side(&race["second"]));
+        format!("{} {first} {second}", race["variable"])
+    };
     let mut races: Vec<String> = races.into_iter().flatten().map(race).collect();
     races.sort();
     races

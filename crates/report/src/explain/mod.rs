@@ -80,10 +80,12 @@ pub struct GeneralReport {
 }
 
 impl ExplainReport {
-    /// Puts together what is known. `apparent` are the explanation's races, in its order; `others` are predicted only.
+    /// Puts together what is known of an execution of so many events and threads. `apparent` are the explanation's races, in its
+    /// order; `others` are predicted only. `knows_reads`: the execution says which reads decide what happens.
     pub fn new(
         explanation: &Explanation,
         (events, threads): (u64, u64),
+        knows_reads: bool,
         apparent: Vec<Finding>,
         others: Vec<Finding>,
         general_races: Vec<GeneralReport>,
@@ -142,7 +144,7 @@ impl ExplainReport {
             left_out: LeftOut::default(),
             limits: Vec::new(),
             counts,
-            every_read_decides: reads.control == reads.reads,
+            every_read_decides: !knows_reads && reads.control == reads.reads,
         }
     }
 
