@@ -28,7 +28,10 @@ fn read(report: &[u8]) -> Report {
     let races = report["races"].as_array().unwrap().iter();
     let races = races.filter_map(|race| {
         let variable = race["variable"].as_str().unwrap();
-        let (name, offset) = variable.split_once('+').unwrap_or((variable, "0"));
+        // A recording may have several locations of one element.
+        let element = variable.split('#').next().unwrap_or(variable);
+        let element = element.trim_end_matches(']');
+        let (name, offset) = element.split_once('[').unwrap_or((element, "0"));
         // The threads' handles race as well, where not their creator waits for them.
         let number = name.strip_prefix('m')?;
         let byte = (number.parse().unwrap(), offset.parse().unwrap());
