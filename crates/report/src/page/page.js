@@ -20,9 +20,9 @@
     return made;
   }
 
-  /** `dir/file.c:12:7` in parts. */
+  /** `dir/file.c:12:7` in parts; `near dir/file.c:12` is the nearest line that is known. */
   function parts(place) {
-    const found = /^(.*?)(?::(\d+))?(?::(\d+))?$/s.exec(place || "");
+    const found = /^(?:near )?(.*?)(?::(\d+))?(?::(\d+))?$/s.exec(place || "");
     return { path: found[1], line: Number(found[2] || 0), column: Number(found[3] || 0) };
   }
   const shortPlace = (place) => {
