@@ -25,7 +25,7 @@ use crate::{Step, Verdict, Watch};
 const MAX_VARIABLES: usize = 10_000;
 
 /// Of how many races a report tells the locks held, who started whom, and what would help: as many as people may look at.
-const MAX_CIRCUMSTANCES: usize = 10_000;
+pub(crate) const MAX_CIRCUMSTANCES: usize = 10_000;
 
 /// What is asked of an analysis.
 #[derive(Clone, Default)]

@@ -16,6 +16,7 @@ use deadheat_witness::{NotATrace, Spelling, Witnesses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::analyze::MAX_CIRCUMSTANCES;
 use crate::drawing::PictureFormat;
 use crate::files::{TraceFailure, newer_sources};
 use crate::illustration::{illustrate, race_of};
@@ -258,7 +259,8 @@ fn report(
         certain: general.certainty == Certainty::Certain,
     });
     let general = general.collect();
-    add_circumstances(execution, sources, apparent.iter_mut().chain(&mut others));
+    let shown = apparent.iter_mut().chain(&mut others);
+    add_circumstances(execution, sources, shown.take(MAX_CIRCUMSTANCES));
     let trace = (
         execution.events.len() as u64,
         execution.names.strands.len() as u64,

@@ -240,12 +240,12 @@ fn a_time_limit_ends_every_engine_and_no_sentence_speaks_of_the_rest() {
 fn a_time_limit_ends_stats_explain_and_verify() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("racy.std");
-    trace(&path, 150_000, false);
+    trace(&path, 100_000, false);
     let trace = path.display().to_string();
     let output = deadheat(&["stats", "--timeout=0.001", "--json", &trace]);
     let stats = json(&output);
     assert_eq!(stats["stopped"], "its time was up");
-    assert!(stats["events"].as_u64().unwrap() < 150_000);
+    assert!(stats["events"].as_u64().unwrap() < 100_000);
     let output = deadheat(&["stats", "--timeout=0.001", &trace]);
     assert!(stdout(&output).contains("the beginning of the trace only"));
 
