@@ -250,13 +250,9 @@ fn a_time_limit_ends_stats_explain_and_verify() {
     assert!(stdout(&output).contains("the beginning of the trace only"));
 
     let start = Instant::now();
-    let output = deadheat(&["explain", "--timeout=0.5", "--json", &trace]);
-    let report = json(&output);
-    let guarantee = report["guarantee"].as_str().unwrap();
-    assert!(
-        guarantee.contains("the time was up (--timeout)"),
-        "{guarantee}"
-    );
+    // As text: the JSON of as many races takes longer to read than anything here.
+    let text = stdout(&deadheat(&["explain", "--timeout=0.5", &trace]));
+    assert!(text.contains("the time was up (--timeout)"), "{text}");
     assert!(start.elapsed() < SOON);
 
     let small = folder.path().join("small.std");
