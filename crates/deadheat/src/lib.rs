@@ -25,7 +25,7 @@
 //! std::fs::write(&path, "T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n")?;
 //! let analysis = analyze(&trace::open(&path)?, &AnalyzeOptions::default(), &|_| {})?;
 //! let race = &analysis.reports[0].races[0];
-//! assert!(race.verified);
+//! assert!(race.proof.is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
