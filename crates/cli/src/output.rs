@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
+use deadheat::report::harmless_text;
 
 /// When to use colours.
 #[derive(Clone, Copy, ValueEnum)]
@@ -35,7 +36,9 @@ impl Color {
 
 /// Prints a text, styled or not.
 pub fn print(text: &str) -> bool {
-    print_with(anstream::stdout(), |to| to.write_all(text.as_bytes()))
+    print_with(anstream::stdout(), |to| {
+        to.write_all(harmless_text(text).as_bytes())
+    })
 }
 
 /// Writes to standard output; says whether that worked. A reader that has gone away (`deadheat … | head`) wants
@@ -87,7 +90,7 @@ pub fn written(path: &Path, pieces: impl FnOnce(&mut dyn Write) -> Result<()>) -
 
 /// Writes to standard error.
 pub fn complain(text: &str) {
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = anstream::stderr().write_all(harmless_text(text).as_bytes());
 }
 
 /// One line about something that went wrong.

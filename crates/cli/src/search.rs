@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadheat::model::StopToken;
+use deadheat::report::harmless_text;
 use deadheat::trace::Source;
 use deadheat::{SearchLimits, Step, Watch, named};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -98,7 +99,8 @@ impl Findings {
         if let Step::Found(what) = step {
             self.count += 1;
             if self.count <= Findings::MAX_TOLD {
-                self.untold.push(format!("found so far: {what}"));
+                let line = format!("found so far: {what}");
+                self.untold.push(harmless_text(&line).into_owned());
             }
         }
     }

@@ -7,17 +7,19 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use crate::Arguments;
-use crate::output::complain_of;
+use crate::output::{complain, complain_of};
 use crate::outputs::{is_report, misplaced};
 
 /// The arguments of a command line; one that is wrong ends the command with status 2.
 pub fn parse(words: &[OsString]) -> Arguments {
-    Arguments::try_parse_from(words).unwrap_or_else(|error| match sentence(&error, words) {
-        Some(sentence) => {
-            complain_of(sentence);
-            std::process::exit(2)
+    Arguments::try_parse_from(words).unwrap_or_else(|error| {
+        match sentence(&error, words) {
+            Some(sentence) => complain_of(sentence),
+            // `--help` and `--version`.
+            None if !error.use_stderr() => error.exit(),
+            None => complain(&error.render().ansi().to_string()),
         }
-        None => error.exit(),
+        std::process::exit(2)
     })
 }
 

@@ -20,6 +20,7 @@ mod run;
 mod sarif;
 mod sources;
 mod stats;
+mod terminal;
 mod text;
 mod verify;
 mod words;
@@ -39,6 +40,7 @@ pub use sources::Sources;
 pub use stats::{
     DamageReport, HotLoc, HotVariable, SectionReport, StatsReport, Thread as StatsThread,
 };
+pub use terminal::harmless_text;
 pub use text::style::{counted, cut, set_width, show_identities};
 pub use text::{Comparison, diagnostics, finding, recorded};
 pub use verify::{VerifiedRace, VerifyReport};

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Entry};
 use crate::sources::Sources;
+use crate::terminal::EscapedJson;
 use crate::text::shortened;
 use crate::text::style::cut;
 use crate::words::{self, Step};
@@ -59,7 +60,7 @@ pub fn sarif(chapters: &[Chapter<'_>], to: &mut dyn Write) -> io::Result<()> {
         }],
         version: "2.1.0",
     };
-    serde_json::to_writer_pretty(&mut *to, &document)?;
+    serde_json::to_writer_pretty(EscapedJson(&mut *to), &document)?;
     to.write_all(b"\n")
 }
 

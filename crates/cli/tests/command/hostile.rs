@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{deadheat, deadheat_on, stderr};
+use crate::common::{deadheat, deadheat_in, deadheat_on, stderr};
 
 /// What is said about a text that is not a program.
 fn complaint(source: impl Into<Vec<u8>>) -> String {
@@ -222,4 +222,64 @@ fn files_for_another_command() {
         "{}",
         stderr(&output)
     );
+}
+
+/// Names, lines of sources, file names and arguments come from whoever made the program or the trace.
+#[test]
+fn nothing_that_is_printed_makes_a_terminal_do_something() {
+    let evil = "\u{9b}31m\u{202e}\u{2066}\u{7f}";
+    let files = [
+        (
+            format!("race{evil}.std"),
+            format!("T1|w(x{evil})|a{evil}.c:1\nT2|w(x{evil})|a{evil}.c:2\n"),
+        ),
+        (
+            "race.tp".to_string(),
+            format!(
+                "shared x; // {evil}\nproc main() {{ async {{ x = 1; /* {evil} */ }} x = 2; /* {evil} */ }}\n"
+            ),
+        ),
+        (
+            "damaged.std".to_string(),
+            format!("T1{evil}|foo(x{evil})|a\n"),
+        ),
+        ("damaged.tp".to_string(), format!("shared {evil};\n")),
+        (
+            format!("a{evil}.c"),
+            format!("int x; // {evil}\nint y; // {evil}\n"),
+        ),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    for (name, content) in &files {
+        std::fs::write(directory.path().join(name), content).unwrap();
+    }
+    let [race, program, damaged, wrong, c] = files.each_ref().map(|(name, _)| name.as_str());
+    let commands: [&[&str]; 16] = [
+        &["analyze", race],
+        &["analyze", race, "--pairs", "all"],
+        &["analyze", race, "--engine", "all"],
+        &["analyze", race, "--engine", evil],
+        &["analyze", race, "--json"],
+        &["analyze", race, "--sarif"],
+        &["explain", race],
+        &["stats", race],
+        &["stats", race, "--json"],
+        &["check", program],
+        &["check", program, "--explore"],
+        &["analyze", damaged],
+        &["check", wrong],
+        &["check", c],
+        &["run", "--", c],
+        &["check", "--json", evil],
+    ];
+    let obeyed = |c: &char| c.is_control() && *c != '\n' || matches!(c, '\u{202e}' | '\u{2066}');
+    for arguments in commands {
+        let output = deadheat_in(directory.path(), arguments);
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).expect("text");
+        assert!(!text.is_empty(), "{arguments:?}");
+        assert_eq!(text.chars().find(obeyed), None, "{arguments:?}: {text}");
+    }
+    let mistyped = deadheat(&[evil]);
+    assert_eq!(stderr(&mistyped).chars().find(obeyed), None);
 }

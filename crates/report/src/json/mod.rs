@@ -10,6 +10,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::terminal::EscapedJson;
+
 /// The version of the JSON, and of its schema in `docs/report.schema.json`.
 pub const SCHEMA: u32 = 1;
 
@@ -25,8 +27,9 @@ struct Envelope<'r, T> {
 pub fn json<'r, T: Serialize + 'r>(
     command: &str,
     reports: impl IntoIterator<Item = &'r T>,
-    mut to: impl Write,
+    to: impl Write,
 ) -> io::Result<()> {
+    let mut to = EscapedJson(to);
     for report in reports {
         let envelope = Envelope {
             schema: SCHEMA,

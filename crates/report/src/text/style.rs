@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use annotate_snippets::Renderer;
 use deadheat_model::Finding;
 
+use crate::terminal::harmless_name;
+
 pub(crate) const RED: &str = "\x1b[1;31m";
 pub(crate) const YELLOW: &str = "\x1b[1;33m";
 pub(crate) const BOLD: &str = "\x1b[1m";
@@ -88,7 +90,7 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
 
 /// A name fit for a terminal, its end cut off if it is long.
 pub fn cut(name: &str, most: usize) -> String {
-    let name = harmless(name);
+    let name = harmless_name(name);
     match length(&name) > most {
         true => {
             name.chars()
@@ -102,23 +104,12 @@ pub fn cut(name: &str, most: usize) -> String {
 
 /// A place fit for a terminal, its beginning cut off if it is long: a line number stands at the end.
 pub(crate) fn cut_front(name: &str, most: usize) -> String {
-    let name = harmless(name);
+    let name = harmless_name(name);
     let all = length(&name);
     match all > most {
         true => "…".to_string() + &name.chars().skip(all + 1 - most).collect::<String>(),
         false => name,
     }
-}
-
-/// A name whose control characters, which a terminal would obey, are replaced.
-fn harmless(name: &str) -> String {
-    // Beside what terminals obey: what makes them show text in another direction.
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let harmless = |c: char| match c.is_control() || turns(c) {
-        true => '\u{fffd}',
-        false => c,
-    };
-    name.chars().map(harmless).collect()
 }
 
 #[cfg(test)]
