@@ -85,9 +85,9 @@ impl Symbols {
             let symbols = self.module(module);
             if symbols.extent.contains(&own) {
                 return Some(match symbols.global(own) {
-                    // The runtime's table of them, which has four bytes for each.
+                    // The runtime's table of them, which has a word for each.
                     Some((name, offset)) if name == "file descriptor" && offset > 0 => {
-                        format!("{name} {}", offset / 4)
+                        format!("{name} {}", offset / 8)
                     }
                     known => symbols.named(&module.path, own, size, known),
                 });

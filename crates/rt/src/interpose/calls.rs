@@ -52,6 +52,9 @@ macro_rules! word {
 
 /// Exports a function with as many words as there are names.
 macro_rules! export_words {
+    ($name:ident,) => {
+        $crate::hooks::export_one!(stringify!($name), 0, $name);
+    };
     ($name:ident, $a:ident) => {
         $crate::hooks::export_one!(stringify!($name), 1, $name);
     };

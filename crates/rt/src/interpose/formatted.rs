@@ -7,6 +7,7 @@ use std::ffi::c_int;
 
 use super::descriptors;
 use super::memory::writes;
+use super::open_files::sends;
 use super::real::real;
 use super::streams::{has_input, outputs};
 use super::strings::{reads_text, reads_text_up_to, writes_text};
@@ -270,7 +271,7 @@ unsafe extern "C" fn vdprintf(file: c_int, format: usize, list: List, pc: usize)
     unsafe {
         reads_format(format, list, pc);
         descriptors::uses(file, pc);
-        descriptors::sends(file);
+        sends(file);
         real!(vdprintf: fn(c_int, usize, List) -> c_int)(file, format, list)
     }
 }

@@ -47,6 +47,7 @@ fn end(how: Ending, status: Option<c_int>) {
 }
 
 extern "C" fn before_fork() {
+    super::sockets::forks();
     local().depth.set(local().depth.get() + 1);
     std::mem::forget(crate::order::registry::pause());
 }
@@ -59,7 +60,8 @@ extern "C" fn after_fork() {
 extern "C" fn in_child() {
     crate::ALLOCATOR.reset_locks();
     let world = world();
-    super::descriptors::reset_locks();
+    super::open_files::reset_locks();
+    super::readiness::reset_locks();
     world.channels.reset_locks();
     world.threads.reset_locks();
     world.findings.forked();

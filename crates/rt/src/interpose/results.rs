@@ -131,7 +131,6 @@ calls! { (pc, result)
     getsockname(file, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
     getpeername(file, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
     getsockopt(file, level, name, at, length) {} { if went_well(result) { leaves_counted(at, length, pc) } };
-    bind(file, at, length) { reads(at, length as u32 as usize, pc); } {};
     inet_aton(text, at) { reads_text(text, pc); } { if result as c_int != 0 { leaves::<u32>(at, pc) } };
     inet_pton(family, text, at) { reads_text(text, pc); } {
         if result as c_int == 1 { writes(at, if family as c_int == libc::AF_INET { 4 } else { 16 }, pc) }

@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 
 use super::calls::calls;
-use super::descriptors::{ended, receives, sends, uses};
+use super::descriptors::{arrived, uses};
 use super::memory::{reads, writes};
+use super::open_files::{ended, receives, receives_from, sends, sends_to};
 use super::real::real;
+use super::sockets::Address;
 use crate::hooks::export;
 
 /// Scattered pieces, of which `most` bytes are touched. What is not there is for the kernel to complain of.
@@ -53,6 +55,36 @@ unsafe fn writes_message(message: *const libc::msghdr, size: usize, pc: usize) {
     };
 }
 
+/// Where a message goes, or where it comes from.
+///
+/// # Safety
+/// The message is the program's own.
+unsafe fn address(message: *const libc::msghdr) -> Option<Address> {
+    // SAFETY: the caller's promise. What is no message is for the kernel to complain of.
+    unsafe {
+        let message = message.as_ref()?;
+        Address::read(message.msg_name as usize, message.msg_namelen as usize)
+    }
+}
+
+/// Descriptors may have come with a message.
+fn has_descriptors(message: &libc::msghdr) {
+    // SAFETY: the kernel has written what the lengths say.
+    unsafe {
+        let mut part = libc::CMSG_FIRSTHDR(message);
+        while let Some(header) = part.as_ref() {
+            if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+                let files = libc::CMSG_DATA(part).cast::<c_int>();
+                let length = header.cmsg_len - (files as usize - part as usize);
+                for index in 0..length / size_of::<c_int>() {
+                    arrived(files.add(index).read_unaligned());
+                }
+            }
+            part = libc::CMSG_NXTHDR(message, part);
+        }
+    }
+}
+
 unsafe extern "C" fn sendmsg(
     file: c_int,
     message: *const libc::msghdr,
@@ -63,7 +95,7 @@ unsafe extern "C" fn sendmsg(
     // SAFETY: the program's own call.
     unsafe {
         reads_message(message, pc);
-        sends(file);
+        sends_to(file, address(message));
         real!(sendmsg: fn(c_int, *const libc::msghdr, c_int) -> isize)(file, message, flags)
     }
 }
@@ -79,8 +111,11 @@ unsafe extern "C" fn recvmsg(
     unsafe {
         let result =
             real!(recvmsg: fn(c_int, *mut libc::msghdr, c_int) -> isize)(file, message, flags);
+        if result >= 0 {
+            has_descriptors(&*message);
+        }
         if result > 0 {
-            receives(file);
+            receives_from(file, address(message));
             writes_message(message, result as usize, pc);
         } else if result == 0 {
             ended(file);
@@ -135,13 +170,18 @@ fn sends_messages(file: usize, messages: usize, number: usize, pc: usize) {
     each(messages, number, |message| unsafe {
         reads_message(&message.msg_hdr, pc)
     });
-    sends(file as c_int);
+    each(messages, number, |message| {
+        // SAFETY: the program's own messages.
+        sends_to(file as c_int, unsafe { address(&message.msg_hdr) })
+    });
 }
 
 fn got_messages(file: usize, messages: usize, result: usize, pc: usize) {
     if result as c_int > 0 {
-        receives(file as c_int);
         each(messages, result as c_int as usize, |message| {
+            has_descriptors(&message.msg_hdr);
+            // SAFETY: the program's own messages.
+            receives_from(file as c_int, unsafe { address(&message.msg_hdr) });
             writes(&raw const message.msg_len as usize, 4, pc);
             // SAFETY: the program's own messages.
             unsafe { writes_message(&message.msg_hdr, message.msg_len as usize, pc) };
@@ -156,6 +196,7 @@ calls! { (pc, result)
     pwritev64(file, vector, number, offset) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
     readv(file, vector, number) { uses(file as c_int, pc); } { got_pieces(file, vector, number, result, pc) };
     writev(file, vector, number) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
+    vmsplice(file, vector, number, flags) { uses(file as c_int, pc); sends_pieces(file, vector, number, pc); } {};
     sendmmsg(file, messages, number, flags) { sends_messages(file, messages, number, pc); } {};
     recvmmsg(file, messages, number, flags, time) { uses(file as c_int, pc); } { got_messages(file, messages, result, pc) };
 }

@@ -339,13 +339,17 @@ pub fn entered() -> Option<Entered> {
 
 /// What was released at an address happens before what the thread does from now on.
 pub fn acquire(address: usize, pc: usize) {
-    if recording::on() {
-        return recording::synchronise(Stamped::Acquire, address, pc, 0);
+    if let Some(entered) = entered() {
+        acquire_by(entered.thread(), address, pc);
     }
-    if let Some(entered) = entered()
-        && let Some(slot) = world().channels.find(address)
-    {
-        slot.lock().acquire(entered.thread());
+}
+
+/// As [`acquire`], by the running thread, which has [`entered`] already.
+pub fn acquire_by(thread: &mut Thread, address: usize, pc: usize) {
+    if recording::on() {
+        thread.note(Stamped::Acquire, address, recording::code(pc, 0));
+    } else if let Some(slot) = world().channels.find(address) {
+        slot.lock().acquire(thread);
     }
 }
 
@@ -362,12 +366,17 @@ pub fn release(address: usize, pc: usize) {
 
 /// As [`release`], besides what others have released there.
 pub fn release_more(address: usize, pc: usize) {
-    if recording::on() {
-        return recording::synchronise(Stamped::ReleaseMore, address, pc, 0);
-    }
     if let Some(entered) = entered() {
-        let mut channel = world().channels.get(address).lock();
-        channel.release_more(entered.thread());
+        release_more_by(entered.thread(), address, pc);
+    }
+}
+
+/// As [`release_more`], by the running thread, which has [`entered`] already.
+pub fn release_more_by(thread: &mut Thread, address: usize, pc: usize) {
+    if recording::on() {
+        thread.note(Stamped::ReleaseMore, address, recording::code(pc, 0));
+    } else {
+        world().channels.get(address).lock().release_more(thread);
     }
 }
 
