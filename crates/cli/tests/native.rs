@@ -22,6 +22,14 @@ fn every_program_has_the_verdict_lines_and_variable_it_says() {
 }
 
 #[test]
+fn every_command_says_the_same_of_a_race() {
+    let mut corpus = native();
+    corpus.choose_racy(4);
+    let compilers = compilers(&corpus);
+    corpus.assert_verdicts(&compilers[..1.min(compilers.len())], Program::agree);
+}
+
+#[test]
 fn what_other_schedules_do_is_predicted_with_a_witness_and_nothing_else_is() {
     let corpus = Corpus::read("predict", &["-pthread"]);
     corpus.assert_verdicts(&compilers(&corpus), Program::predict);

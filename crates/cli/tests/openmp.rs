@@ -41,6 +41,19 @@ fn the_corpus_is_large_and_balanced() {
 }
 
 #[test]
+fn every_command_says_the_same_of_a_race() {
+    let mut corpus = openmp();
+    corpus.choose_racy(6);
+    if let Some(compiler) = openmp_compiler() {
+        for program in &mut corpus.programs {
+            program.threads.rotate_right(1);
+            program.threads.truncate(1);
+        }
+        corpus.assert_verdicts(&[compiler], Program::agree);
+    }
+}
+
+#[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
     let mut corpus = openmp();
     match openmp_compiler() {

@@ -188,11 +188,7 @@ pub fn predict(
 /// Adds what is known of the run to a finding of its trace, and what then follows from it.
 fn complete(finding: &mut Finding, recorded: &Recorded) {
     recorded.complete(finding);
-    // What would order tasks of OpenMP depends on clauses that a trace does not have.
-    finding.remedy = match recorded.tasks {
-        0 => remedy(finding),
-        _ => None,
-    };
+    finding.remedy = remedy(finding);
 }
 
 /// What restricts what a recording says.

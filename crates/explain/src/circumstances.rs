@@ -6,12 +6,16 @@
 use std::sync::Arc;
 
 use deadheat_model::finding::{
-    Act, Creation, Describer, Finding, HeldLock, Remedy, Side, SourceLines,
+    Act, Creation, Describer, Finding, Frame, HeldLock, Place, Remedy, Side, SourceLines, Task,
+    TaskKind,
 };
-use deadheat_model::{Event, EventNumber, Execution, Lock, Names, Op, Site, Strand};
+use deadheat_model::{Event, EventNumber, Execution, Lock, Names, Op, Site, Strand, StrandKind};
 use rustc_hash::FxHashMap;
 
 use crate::remedy::remedy;
+
+/// How many tasks that are inside of each other a report lists: a recursion can make very many.
+const MAX_TASKS: usize = 16;
 
 /// How a strand was started.
 #[derive(Clone, Copy)]
@@ -92,7 +96,11 @@ impl<'f> Circumstances<'f> {
                 .held
                 .get(&event.strand())
                 .map_or(&[][..], Vec::as_slice);
-            add(&mut self.findings[finding].sides[side], event, locks, names);
+            let at = &mut self.findings[finding].sides[side];
+            add(at, event, locks, names);
+            if !names.kinds.is_empty() {
+                at.tasks = openmp_tasks(event.strand(), &self.starts, names);
+            }
             let strands = &mut self.strands[finding];
             if !strands.contains(&event.strand()) {
                 strands.push(event.strand());
@@ -118,7 +126,8 @@ impl<'f> Circumstances<'f> {
                 finding.creations = creations(&mut describer, &self.starts, &strands);
                 let are_tasks =
                     |strand: &Strand| self.starts.get(strand).is_some_and(|s| s.is_task);
-                if strands.iter().any(are_tasks) || !names.positions.is_empty() {
+                let are_openmp = !names.kinds.is_empty();
+                if !are_openmp && strands.iter().any(are_tasks) || !names.positions.is_empty() {
                     finding.remedy = of_tasks(&mut describer, &self.starts, &strands);
                     continue;
                 }
@@ -142,6 +151,34 @@ fn add(side: &mut Side, event: &Event, locks: &[(Lock, bool)], names: &Names) {
         });
         side.locks = named.collect();
     }
+}
+
+/// What a strand of an OpenMP program is, who created that, and so on outwards.
+fn openmp_tasks(strand: Strand, starts: &FxHashMap<Strand, Start>, names: &Names) -> Arc<[Task]> {
+    let mut tasks = Vec::new();
+    let mut at = strand;
+    while tasks.len() < MAX_TASKS {
+        let start = starts.get(&at);
+        let (kind, number) = match names.kind(at) {
+            StrandKind::Plain => (TaskKind::Thread, at.0),
+            StrandKind::Task => (TaskKind::Explicit, 0),
+            StrandKind::Member(number) => (TaskKind::Implicit, number),
+        };
+        let place = start.map(|start| Place::parse(&names.site(start.site)));
+        tasks.push(Task {
+            kind,
+            id: at.0.into(),
+            number: number.into(),
+            iterations: 0,
+            stack: place.iter().filter_map(Frame::at).map(Arc::new).collect(),
+            depends: Vec::new(),
+        });
+        match start {
+            Some(start) => at = start.parent,
+            None => break,
+        }
+    }
+    tasks.into()
 }
 
 fn follow(

@@ -10,41 +10,39 @@ use deadheat_model::finding::{HeldLock, Remedy, Side, Task, TaskKind, Variable, 
 /// What would have ordered the two accesses of a finding, or kept them apart.
 pub fn remedy(finding: &Finding) -> Option<Remedy> {
     let (first, second) = finding.pair()?;
-    if let (Some(a), Some(b)) = (first.tasks.first(), second.tasks.first()) {
-        return of_openmp(&finding.variable, first, second, a, b);
-    }
     if first.act.frees() || second.act.frees() {
-        let other = if first.act.frees() { second } else { first };
-        let user = other.thread.clone();
+        if let Some((a, b)) = tasks(first, second) {
+            return of_openmp(finding, a, b);
+        }
+        let user = first.act.frees() as usize;
         return Some(Remedy::FreeLater { user });
     }
-    let special = lifetime(&finding.variable, first, second)
-        .or_else(|| held_for_reading(first, second))
-        .or_else(|| held_for_reading(second, first));
+    let special = lifetime(&finding.variable, [first, second])
+        .or_else(|| held_for_reading([first, second], 0))
+        .or_else(|| held_for_reading([first, second], 1));
     if special.is_some() {
         return special;
     }
-    let one_holds = |lock: &HeldLock, holder: &Side, other: &Side| Remedy::OneHolds {
+    let one_holds = |lock: &HeldLock, holder| Remedy::OneHolds {
         lock: lock.name.clone(),
-        holder: holder.thread.clone(),
-        other: other.thread.clone(),
+        holder,
     };
     Some(match (&first.locks[..], &second.locks[..]) {
-        ([], []) => without_locks(finding, first, second),
-        ([], [lock, ..]) => one_holds(lock, second, first),
-        ([lock, ..], []) => one_holds(lock, first, second),
+        ([], []) => return without_locks(finding, first, second),
+        ([], [lock, ..]) => one_holds(lock, 1),
+        ([lock, ..], []) => one_holds(lock, 0),
         _ => Remedy::DifferentLocks,
     })
 }
 
 /// A lock is part of itself, and a descriptor is no memory: each has to live while it is used.
-fn lifetime(variable: &Variable, first: &Side, second: &Side) -> Option<Remedy> {
+fn lifetime(variable: &Variable, sides: [&Side; 2]) -> Option<Remedy> {
     let is_file = variable.is_file_descriptor();
     let uses = |side: &&Side| {
         let lock = |held: &HeldLock| held.name == *variable.name;
         !side.act.writes() && (is_file || side.locks.iter().any(lock))
     };
-    let user = [first, second].into_iter().find(uses)?.thread.clone();
+    let user = sides.iter().position(uses)?;
     Some(match is_file {
         true => Remedy::CloseLater { user },
         false => Remedy::LockLives { user },
@@ -52,19 +50,23 @@ fn lifetime(variable: &Variable, first: &Side, second: &Side) -> Option<Remedy> 
 }
 
 /// A lock that both hold, the writer only as a reader.
-fn held_for_reading(writer: &Side, other: &Side) -> Option<Remedy> {
+fn held_for_reading(sides: [&Side; 2], writing: usize) -> Option<Remedy> {
+    let (writer, other) = (sides[writing], sides[1 - writing]);
     let in_both = |lock: &&HeldLock| other.locks.iter().any(|held| held.name == lock.name);
     let mut shared = writer.locks.iter().filter(|lock| !lock.exclusive);
     let lock = shared.find(in_both).filter(|_| writer.act.writes())?;
     Some(Remedy::HeldForReading {
-        writer: writer.thread.clone(),
+        writer: writing,
         lock: lock.name.clone(),
     })
 }
 
-fn without_locks(finding: &Finding, first: &Side, second: &Side) -> Remedy {
+fn without_locks(finding: &Finding, first: &Side, second: &Side) -> Option<Remedy> {
     if first.act.is_atomic() != second.act.is_atomic() {
-        return Remedy::BothAtomic;
+        return Some(Remedy::BothAtomic);
+    }
+    if let Some((a, b)) = tasks(first, second) {
+        return of_openmp(finding, a, b);
     }
     let created = finding.creations.iter().find(|creation| {
         let of = |child: &Side, parent: &Side| {
@@ -72,34 +74,34 @@ fn without_locks(finding: &Finding, first: &Side, second: &Side) -> Remedy {
         };
         of(first, second) || of(second, first)
     });
-    match created {
+    Some(match created {
         Some(made) => Remedy::Join {
             parent: made.parent.clone(),
             child: made.thread.clone(),
         },
         None => Remedy::SameLock,
-    }
+    })
 }
 
-fn of_openmp(
-    variable: &Variable,
-    first: &Side,
-    second: &Side,
-    a: &Task,
-    b: &Task,
-) -> Option<Remedy> {
+/// The tasks of OpenMP that the two sides are, each with those that it is inside of.
+fn tasks<'f>(first: &'f Side, second: &'f Side) -> Option<(&'f [Task], &'f [Task])> {
+    let both = (&first.tasks[..], &second.tasks[..]);
+    (!both.0.is_empty() && !both.1.is_empty()).then_some(both)
+}
+
+/// What would order two tasks.
+fn of_openmp(finding: &Finding, first: &[Task], second: &[Task]) -> Option<Remedy> {
     use TaskKind::{Explicit, Implicit, Iterations, Thread};
-    let creator = |side: &Side| side.tasks.get(1).map(|task| task.id);
+    let (a, b) = (first.first()?, second.first()?);
+    let creator = |tasks: &[Task]| tasks.get(1).map(|task| task.id);
     let construct = |task: &Task| task.place();
+    let variable = &finding.variable;
     Some(match (a.kind, b.kind) {
         (Explicit, Explicit) if a.id == b.id => return None,
         (Explicit, Explicit) if creator(first) != creator(second) => {
             Remedy::TasksOfDifferentCreators
         }
-        (Explicit, Explicit) if a.depends.is_empty() && b.depends.is_empty() => {
-            Remedy::TasksOfOneCreator
-        }
-        (Explicit, Explicit) => Remedy::DependOn {
+        (Explicit, Explicit) => Remedy::TasksOfOneCreator {
             variable: (!variable.is_described()).then(|| stable_name(&variable.name)),
         },
         (Explicit, _) | (_, Explicit) => Remedy::WaitForTask,
@@ -137,11 +139,10 @@ mod tests {
         remedy(&finding).unwrap()
     }
 
-    fn one_holds(lock: &str, holder: &str, other: &str) -> Remedy {
+    fn one_holds(lock: &str, holder: usize) -> Remedy {
         Remedy::OneHolds {
             lock: lock.to_string(),
-            holder: holder.into(),
-            other: other.into(),
+            holder,
         }
     }
 
@@ -149,22 +150,22 @@ mod tests {
     fn advice_follows_what_was_held() {
         let none = |_: &mut Finding| {};
         assert_eq!(advice(&[], &[], none), Remedy::SameLock);
-        assert_eq!(advice(&[], &["l"], none), one_holds("l", "T2", "T1"));
-        assert_eq!(advice(&["l"], &[], none), one_holds("l", "T1", "T2"));
+        assert_eq!(advice(&[], &["l"], none), one_holds("l", 1));
+        assert_eq!(advice(&["l"], &[], none), one_holds("l", 0));
         assert_eq!(advice(&["l"], &["m"], none), Remedy::DifferentLocks);
         let reads = |finding: &mut Finding| finding.sides[0].act = Act::plain(AccessKind::Read);
         let itself = advice(&["l"], &[], |finding| {
             finding.variable = Variable::named("l");
             reads(finding);
         });
-        assert_eq!(itself, Remedy::LockLives { user: "T1".into() });
+        assert_eq!(itself, Remedy::LockLives { user: 0 });
         let file = advice(&[], &[], |finding| {
             finding.variable = Variable::named(Variable::file_descriptor(3));
             reads(finding);
         });
-        assert_eq!(file, Remedy::CloseLater { user: "T1".into() });
+        assert_eq!(file, Remedy::CloseLater { user: 0 });
         let reading = Remedy::HeldForReading {
-            writer: "T2".into(),
+            writer: 1,
             lock: "l".to_string(),
         };
         assert_eq!(advice(&["l?"], &["l?"], reads), reading);
@@ -198,7 +199,7 @@ mod tests {
         };
         assert_eq!(advice(&[], &[], atomic), Remedy::BothAtomic);
         let free = |finding: &mut Finding| finding.sides[1].act = act(AccessCause::Free, false);
-        let later = Remedy::FreeLater { user: "T1".into() };
+        let later = Remedy::FreeLater { user: 0 };
         assert_eq!(advice(&["l"], &[], free), later);
     }
 }

@@ -36,13 +36,29 @@ pub struct Parent {
     pub ordinal: u32,
 }
 
+/// What a strand is in an OpenMP program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StrandKind {
+    /// A thread of the program's own, or a strand of a program without OpenMP.
+    #[default]
+    Plain,
+    /// An explicit task.
+    Task,
+    /// What the thread of this number does in a phase of a parallel region.
+    Member(u32),
+}
+
 /// See the [module](self).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
     /// By [`Strand`] number.
     pub strands: Vec<String>,
+    /// By [`Strand`] number; plain where the table ends.
+    pub kinds: Vec<StrandKind>,
     /// By [`Site`] number.
     pub sites: Vec<String>,
+    /// By [`Site`] number: whether what is done there frees memory; no where the table ends.
+    pub frees: Vec<bool>,
     /// By [`Location`] number.
     pub locations: Vec<String>,
     /// By [`Lock`] number.
@@ -74,6 +90,16 @@ impl Names {
             }
             _ => Cow::Owned(format!("T{}", strand.0)),
         }
+    }
+
+    /// Whether what is done at a site frees memory.
+    pub fn frees(&self, site: Site) -> bool {
+        self.frees.get(site.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// What a strand is in an OpenMP program.
+    pub fn kind(&self, strand: Strand) -> StrandKind {
+        self.kinds.get(strand.index()).copied().unwrap_or_default()
     }
 
     /// The path by which a strand was started: which child of the first strand, which child of

@@ -10,6 +10,7 @@
 // Each test needs a part of it.
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
@@ -68,6 +69,18 @@ impl Corpus {
         let mut programs: Vec<Program> = sources.map(Program::read).collect();
         programs.sort_by_key(Program::name);
         Corpus { options, programs }
+    }
+
+    /// Leaves the programs with races; unless everything is tried, one in so many of them.
+    pub fn choose_racy(&mut self, one_in: usize) {
+        self.programs.retain(Program::is_racy);
+        if !tries_all() {
+            let mut index = 0;
+            self.programs.retain(|_| {
+                index += 1;
+                index % one_in == 0
+            });
+        }
     }
 
     /// It has so many programs at least, and about as many with races as without.
@@ -280,6 +293,55 @@ impl Program {
         self.compare(&self.races_of(&report["predicted"]))
     }
 
+    /// `run`, `run --predict`, and `analyze` and `explain` of a recording say the same of each race that they share: its
+    /// variable, what kind of finding it is, and what would help.
+    pub fn agree(&self, executable: &Path, threads: Option<&str>) -> Result<(), String> {
+        let mut said: BTreeMap<[String; 3], Vec<(&str, [String; 3])>> = BTreeMap::new();
+        let mut listen = |command, report: &Value| {
+            for race in report["races"].as_array().unwrap() {
+                // One line may have races of several kinds.
+                let does = |side: &Value| format!("{} {}", side["access"], side["atomic"]);
+                let mut does = [&race["first"], &race["second"]].map(does);
+                does.sort();
+                let [one, other] = does;
+                let identity = race["fingerprint"].to_string();
+                let known = said.entry([identity, one, other]).or_default();
+                // A piece of a loop, a section, a `single`: recordings have only who runs them. A suspect is only that.
+                let is_whole = !is_piece(&race["first"]) && !is_piece(&race["second"]);
+                if is_whole && race["rule"] != "suspect" {
+                    known.push((command, about(race)));
+                }
+            }
+        };
+        listen("run", &self.report(executable, threads, &[])?);
+        let predicted = self.report(executable, threads, &["--predict"]);
+        predicted
+            .iter()
+            .for_each(|report| listen("run --predict", report));
+        let directory = tempfile::tempdir_in(executable.parent().unwrap()).unwrap();
+        self.make_recording(executable, threads, directory.path())?;
+        for trace in std::fs::read_dir(directory.path()).unwrap() {
+            let trace = trace.unwrap().path();
+            for (name, arguments) in [
+                ("analyze", &["analyze", "--engine", "hb", "--json"][..]),
+                ("explain", &["explain", "--json"]),
+            ] {
+                let output = deadheat().args(arguments).arg(&trace).output().unwrap();
+                // One thread that has done nothing of note.
+                if let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) {
+                    listen(name, &report);
+                }
+            }
+        }
+        for (identity, said) in &said {
+            let different = said.iter().find(|(_, about)| *about != said[0].1);
+            if let Some(different) = different {
+                return Err(format!("of {identity:?}, {:?} but {different:?}", said[0]));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the program under `deadheat run`; gives its report.
     fn report(
         &self,
@@ -326,22 +388,33 @@ impl Program {
         }
     }
 
-    /// Records the program and judges the traces of its processes: gives what races by happens-before.
-    fn record(&self, executable: &Path, threads: Option<&str>) -> Result<Vec<Expected>, String> {
-        let directory = tempfile::tempdir_in(executable.parent().unwrap()).unwrap();
+    /// Records the program: the traces of its processes lie in a directory then.
+    fn make_recording(
+        &self,
+        executable: &Path,
+        threads: Option<&str>,
+        directory: &Path,
+    ) -> Result<(), String> {
         let mut record = deadheat();
         record
             .args(["record", "-o"])
-            .arg(directory.path().join("run.dht"))
+            .arg(directory.join("run.dht"))
             .arg("--")
             .args(words("DEADHEAT_CORPUS_UNDER"))
             .arg(executable)
             .envs(threads.map(|threads| ("OMP_NUM_THREADS", threads)))
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
         let status = end(record)?;
-        if status.code() != Some(0) {
-            return Err(format!("{status}, expected 0"));
+        match status.code() {
+            Some(0) => Ok(()),
+            _ => Err(format!("{status}, expected 0")),
         }
+    }
+
+    /// Records the program and judges the traces of its processes: gives what races by happens-before.
+    fn record(&self, executable: &Path, threads: Option<&str>) -> Result<Vec<Expected>, String> {
+        let directory = tempfile::tempdir_in(executable.parent().unwrap()).unwrap();
+        self.make_recording(executable, threads, directory.path())?;
         let mut found = Vec::new();
         for trace in std::fs::read_dir(directory.path()).unwrap() {
             let mut analyze = deadheat();
@@ -447,6 +520,48 @@ fn variable(race: &Value) -> String {
         Some((number, of)) if number != "of" => format!("heap block {of}"),
         _ => variable.to_string(),
     }
+}
+
+/// What a report says of a race but for what differs from run to run: which threads, which element, which block.
+fn about(race: &Value) -> [String; 3] {
+    let without_numbers = |text: &Value| -> String {
+        let text = text.as_str().unwrap_or_default();
+        let digits = text
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c });
+        let mut text: String = digits.collect();
+        while text.contains("00") {
+            text = text.replace("00", "0");
+        }
+        for thread in ["main", "T0", "thread 0"] {
+            text = text.replace(thread, "T");
+        }
+        text
+    };
+    let rule = match race["rule"].as_str() {
+        Some("use-after-free") => "use after free",
+        _ => "race",
+    };
+    let [mut variable, remedy] = [&race["variable"], &race["remedy"]].map(without_numbers);
+    // What has no name is called by where it lies.
+    if variable.starts_with("memory at") || variable.starts_with("mapped memory") {
+        variable = "memory".to_string();
+    }
+    // The creators of tasks, and which lock a `mutexinoutset` is, differ from pair to pair.
+    let is_about_creators = remedy.contains("creator");
+    let remedy = match is_about_creators {
+        true => "let creators wait".to_string(),
+        false => remedy.replace("mutexinoutset 0", "mutexinoutset"),
+    };
+    [variable, rule.to_string(), remedy]
+}
+
+/// Whether an access is part of what OpenMP hands to the threads of a team piece by piece.
+fn is_piece(access: &Value) -> bool {
+    let task = access["task"].as_str().unwrap_or_default();
+    ["iteration", "a section", "the single block"]
+        .iter()
+        .any(|piece| task.starts_with(piece))
 }
 
 /// Runs a command to its end, which must come within a minute.

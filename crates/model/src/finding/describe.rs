@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Act, Finding, Place, Rule, Side, SourceLines, Variable};
-use crate::{Location, Names, Race, RacingAccess, Site, Strand};
+use super::{AccessCause, Act, Finding, Place, Rule, Side, SourceLines, Variable};
+use crate::{AccessKind, Location, Names, Race, RacingAccess, Site, Strand};
 
 /// How many characters a task's name may have before it is shortened.
 const MAX_NAME: usize = 60;
@@ -39,6 +39,11 @@ impl<'t> Describer<'t> {
             Variable::named(&*names.location(x))
         });
         let sides = vec![self.side(&race.first), self.side(&race.second)];
+        let frees = sides.iter().any(|side| side.act.frees());
+        let rule = match rule {
+            Rule::Race | Rule::PredictedRace if frees => Rule::UseAfterFree,
+            rule => rule,
+        };
         let mut finding = Finding::new(rule, engine, variable, sides);
         finding.count = race.count;
         finding.identified(self.lines)
@@ -46,7 +51,14 @@ impl<'t> Describer<'t> {
 
     fn side(&mut self, access: &RacingAccess) -> Side {
         let (thread, place) = (self.strand(access.strand), self.place(access.site));
-        let mut side = Side::new(Act::plain(access.kind), thread, place);
+        let mut act = Act::plain(access.kind);
+        if let Act::Access { cause, kind, .. } = &mut act
+            && *kind == AccessKind::Write
+            && self.names.frees(access.site)
+        {
+            *cause = AccessCause::Free;
+        }
+        let mut side = Side::new(act, thread, place);
         side.event = access.event;
         side
     }

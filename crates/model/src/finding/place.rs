@@ -143,6 +143,17 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// A call of which only the place is known, if that is in a file.
+    pub fn at(place: &Place) -> Option<Frame> {
+        Some(Frame {
+            file: Some(place.file()?.to_string()),
+            line: place.line(),
+            column: place.column(),
+            near: place.is_near(),
+            ..Frame::default()
+        })
+    }
+
     /// `file.c:12:7`, as much of it as is known, or `library.so+0x1f0`.
     pub fn place(&self) -> Place {
         match (&self.file, self.line) {

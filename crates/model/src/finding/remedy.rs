@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// What would have ordered two accesses, or kept them apart.
+/// What would have ordered two accesses, or kept them apart. Sides are named by their index in the finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Remedy {
     /// Hold one lock at both, or make a counter or a flag atomic.
@@ -13,34 +13,32 @@ pub enum Remedy {
     OneHolds {
         /// The lock.
         lock: String,
-        /// Who holds it.
-        holder: Arc<str>,
-        /// Who does not.
-        other: Arc<str>,
+        /// The side that holds it.
+        holder: usize,
     },
     /// The two hold different locks.
     DifferentLocks,
     /// A writer holds a lock for reading only.
     HeldForReading {
-        /// Who writes.
-        writer: Arc<str>,
+        /// The side that writes.
+        writer: usize,
         /// The lock.
         lock: String,
     },
-    /// A block must live until this thread is done with it.
+    /// A block must live until this side is done with it.
     FreeLater {
-        /// Who uses it.
-        user: Arc<str>,
+        /// The side that uses it.
+        user: usize,
     },
-    /// A descriptor must stay open until this thread is done with it.
+    /// A descriptor must stay open until this side is done with it.
     CloseLater {
-        /// Who uses it.
-        user: Arc<str>,
+        /// The side that uses it.
+        user: usize,
     },
-    /// A lock must live while this thread uses it.
+    /// A lock must live while this side uses it.
     LockLives {
-        /// Who uses it.
-        user: Arc<str>,
+        /// The side that uses it.
+        user: usize,
     },
     /// A thread creates another and goes on: it should join that first.
     Join {
@@ -65,10 +63,8 @@ pub enum Remedy {
         /// Who was started then.
         second: Arc<str>,
     },
-    /// OpenMP: two tasks of one creator, without `depend` clauses.
-    TasksOfOneCreator,
-    /// OpenMP: two tasks of one creator whose `depend` clauses do not name this.
-    DependOn {
+    /// OpenMP: two tasks of one creator, whose `depend` clauses, if they have some, do not order them.
+    TasksOfOneCreator {
         /// What both use, if it has a name.
         variable: Option<String>,
     },

@@ -21,9 +21,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadheat_model::finding::{AccessCause, Act, Creation, Frame, Place, Rule};
+use deadheat_model::finding::{Creation, Frame, Place};
 use deadheat_model::words::Table;
-use deadheat_model::{AccessKind, Event, Finding, Location, Op, ReadKind, Site, Strand};
+use deadheat_model::{Event, Finding, Location, Op, ReadKind, Site, Strand};
 use deadheat_tape::{AccessSite, AtomicDetail, LockDetail, NewMemory, Stamped, TaskAction};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
@@ -61,31 +61,19 @@ pub struct Recorded {
     pub frames: FxHashMap<String, Arc<[Arc<Frame>]>>,
     /// Where each thread was created, and by whom, as far as that was seen.
     pub creations: Vec<Creation>,
-    /// The places at which blocks are freed.
-    pub frees: FxHashSet<String>,
     /// The number of the process.
     pub process: u64,
 }
 
 impl Recorded {
-    /// Adds to a finding of the trace what is known of the run: the calls that led to each side, which accesses free, where
-    /// the threads were created. The numbers of events mean nothing once the trace is gone.
+    /// Adds to a finding of the trace what is known of the run: the calls that led to each side, where the threads were
+    /// created. The numbers of events mean nothing once the trace is gone.
     pub fn complete(&self, finding: &mut Finding) {
         for side in &mut finding.sides {
             side.event = 0;
             let place = side.place.as_str();
             if let Some(stack) = self.frames.get(place) {
                 side.stack = stack.clone();
-            }
-            if let Act::Access {
-                kind: AccessKind::Write,
-                cause,
-                ..
-            } = &mut side.act
-                && self.frees.contains(place)
-            {
-                *cause = AccessCause::Free;
-                finding.rule = Rule::UseAfterFree;
             }
         }
         let racing = |creation: &&Creation| {
@@ -162,7 +150,6 @@ pub fn write_trace(
         several: false,
         count: 0,
         creations: Vec::new(),
-        frees: FxHashSet::default(),
         ops: Vec::new(),
         touched: Vec::new(),
     };
@@ -182,7 +169,6 @@ pub fn write_trace(
         full: tape.end().is_some(),
         suppressions: process.suppressions.clone(),
         creations: scribe.creations(&contents.threads),
-        frees: scribe.places.names(&scribe.frees),
         process: process.pid,
         frames: std::mem::take(&mut scribe.places.frames),
     };
@@ -222,8 +208,6 @@ struct Scribe<'w> {
     count: u64,
     /// A thread, who created it, and where.
     creations: Vec<(Strand, Strand, Site)>,
-    /// Where blocks are freed.
-    frees: FxHashSet<Site>,
     ops: Vec<(Strand, Op)>,
     touched: Vec<Location>,
 }
@@ -298,9 +282,9 @@ impl Scribe<'_> {
                 if self.ops.is_empty() {
                     return Ok(());
                 }
-                let site = self.site(stamped.pc, calls)?;
+                let mut site = self.site(stamped.pc, calls)?;
                 if stamped.what == Stamped::Freed {
-                    self.frees.insert(site);
+                    site = self.places.free(site, self.names.writer)?;
                 }
                 for (strand, op) in std::mem::take(&mut self.ops) {
                     if let Op::Fork(child) = op {
@@ -542,8 +526,8 @@ impl Scribe<'_> {
             TaskAction::Task | TaskAction::Member => {
                 self.site(stamped.pc, calls)?;
                 let place = self.places.name(stamped.pc);
-                let name = self.tasks.name(strand, action, number, place);
-                let created = Strand(self.names.writer.name(Table::Strands, &name)? as u32);
+                let (kind, name) = self.tasks.name(strand, action, number, place);
+                let created = Strand(self.names.writer.strand_of(kind, &name)? as u32);
                 self.tasks
                     .create(strand, action, number, created, &mut self.ops);
             }

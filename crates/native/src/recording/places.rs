@@ -7,7 +7,7 @@ use deadheat_model::finding::Frame;
 use deadheat_model::words::Table;
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::Writer;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::findings::Process;
 use crate::symbols::Symbols;
@@ -16,6 +16,8 @@ use crate::symbols::Symbols;
 #[derive(Default)]
 pub struct Places {
     sites: FxHashMap<String, Site>,
+    /// Of those at which memory is freed: the site that each has for that.
+    frees: FxHashMap<Site, Site>,
     /// By code address: the place if it lies in the program's own code, and what it is called else.
     known: FxHashMap<u64, (Option<Site>, String)>,
     /// The calls at each place, by its name.
@@ -54,11 +56,17 @@ impl Places {
         self.named(writer, name)
     }
 
-    /// What some places are called.
-    pub fn names(&self, places: &FxHashSet<Site>) -> FxHashSet<String> {
-        let sites = self.sites.iter();
-        let named = sites.filter(|(_, site)| places.contains(site));
-        named.map(|(name, _)| name.clone()).collect()
+    /// The same place, where memory is freed.
+    pub fn free(&mut self, site: Site, writer: &Writer) -> Result<Site, TraceError> {
+        if let Some(free) = self.frees.get(&site) {
+            return Ok(*free);
+        }
+        let mut sites = self.sites.iter();
+        let name = sites.find(|(_, known)| **known == site);
+        let name = name.map_or("?", |(name, _)| name);
+        let free = Site(writer.site_of_free(name)? as u32);
+        self.frees.insert(site, free);
+        Ok(free)
     }
 
     /// The calls at each place, innermost first.

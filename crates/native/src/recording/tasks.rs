@@ -12,7 +12,7 @@
 //! `finish` that ends ends all that is inside: libomp 19 may go on after a barrier though a task with `mutexinoutset` has
 //! not run yet, and what that does later is left out.
 
-use deadheat_model::{Finish, Op, Promise, Strand};
+use deadheat_model::{Finish, Op, Promise, Strand, StrandKind};
 use deadheat_tape::{Member, THREAD_STRAND, TaskAction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -82,20 +82,21 @@ impl Tasks {
         self.ended.insert(strand)
     }
 
-    /// What a strand is to be called that is created now.
+    /// What a strand is that is created now, and what it is to be called.
     pub fn name(
         &mut self,
         creator: Strand,
         action: TaskAction,
         number: u64,
         place: &str,
-    ) -> String {
+    ) -> (StrandKind, String) {
         if action == TaskAction::Task {
             self.task_count += 1;
-            return match place {
+            let name = match place {
                 "" => format!("task {}", self.task_count),
                 place => format!("task {} ({place})", self.task_count),
             };
+            return (StrandKind::Task, name);
         }
         let region = self.regions.get(&creator).and_then(|open| open.last());
         let number = Member::from_payload(number).number;
@@ -103,10 +104,11 @@ impl Tasks {
             Some(region) => (region.number, region.barriers),
             None => (0, 0),
         };
-        match barriers {
+        let name = match barriers {
             0 => format!("thread {number} of region {region}"),
             _ => format!("thread {number} of region {region} after barrier {barriers}"),
-        }
+        };
+        (StrandKind::Member(number as u32), name)
     }
 
     /// A strand creates one that has this number in the trace.

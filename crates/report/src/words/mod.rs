@@ -135,6 +135,11 @@ pub(crate) fn name(side: &Side) -> String {
     openmp::who(side).unwrap_or_else(|| cut(&side.thread, MAX_THREAD))
 }
 
+/// The same, without saying where it comes from.
+fn who_in_short(side: &Side) -> String {
+    openmp::who_in_short(side).unwrap_or_else(|| cut(&side.thread, MAX_THREAD))
+}
+
 /// The variable, as part of a sentence.
 pub(crate) fn subject(variable: &Variable) -> String {
     let name = cut(&variable.name, MAX_NAME);
@@ -162,7 +167,7 @@ pub(crate) fn subject(variable: &Variable) -> String {
 
 /// What a side does, and who: `write of 8 bytes by T1, holding `l``.
 pub(crate) fn label(side: &Side) -> String {
-    let who = openmp::who_in_short(side).unwrap_or_else(|| cut(&side.thread, MAX_THREAD));
+    let who = who_in_short(side);
     let done = match &side.act {
         Act::Wait(what) => return format!("{who} waits for {what}"),
         Act::Fail(_) => return format!("in {who}"),

@@ -1,53 +1,50 @@
 //! What would keep the two accesses of a race apart, in a sentence.
 
-use deadheat_model::finding::{Finding, Remedy};
+use deadheat_model::finding::{Finding, Remedy, Side};
 
-use super::MAX_NAME;
+use super::{MAX_NAME, who_in_short};
 use crate::text::style::cut;
 
 const LOCK: &str = "hold the same lock at both accesses";
 
 /// What would have ordered the accesses of a finding, or kept them apart.
 pub(crate) fn advice(finding: &Finding) -> Option<String> {
-    Some(sentence(finding.remedy.as_ref()?))
+    Some(sentence(finding.remedy.as_ref()?, &finding.sides))
 }
 
-fn sentence(remedy: &Remedy) -> String {
+fn sentence(remedy: &Remedy, sides: &[Side]) -> String {
     let name = |name: &str| cut(name, MAX_NAME);
+    let who = |side: usize| sides.get(side).map_or_else(String::new, who_in_short);
     // Where the order does not matter.
     let wait =
         |who: String| format!("{who}, or put both accesses into `isolated` or under one lock");
     match remedy {
         Remedy::SameLock => format!("{LOCK}; a counter or a flag can be atomic instead"),
         Remedy::BothAtomic => format!("make both accesses atomic, or {LOCK}"),
-        Remedy::OneHolds {
-            lock,
-            holder,
-            other,
-        } => format!(
+        Remedy::OneHolds { lock, holder } => format!(
             "{} holds `{}`, {} does not: hold it at both accesses",
-            name(holder),
+            who(*holder),
             name(lock),
-            name(other)
+            who(1 - holder)
         ),
         Remedy::DifferentLocks => {
             "the two hold different locks: hold the same one at both accesses".to_string()
         }
         Remedy::HeldForReading { writer, lock } => format!(
             "{} writes, but holds `{}` for reading only: hold it for writing there",
-            name(writer),
+            who(*writer),
             name(lock)
         ),
         Remedy::FreeLater { user } => format!(
             "free the block only when {} is done with it: after a join, or when nobody uses it any more",
-            name(user)
+            who(*user)
         ),
         Remedy::CloseLater { user } => format!(
             "close it only when {} is done with it: after a join, or when nobody uses it any more",
-            name(user)
+            who(*user)
         ),
         Remedy::LockLives { user } => {
-            let user = name(user);
+            let user = who(*user);
             format!(
                 "a lock must live while it is used: initialise it before {user} is created, destroy it after {user} is done"
             )
@@ -71,18 +68,14 @@ fn sentence(remedy: &Remedy) -> String {
             name(first),
             name(second)
         )),
-        Remedy::TasksOfOneCreator => {
-            "both tasks have the same creator: `depend` clauses, or a `taskwait` between their creation, would order them"
-                .to_string()
-        }
-        Remedy::DependOn { variable } => {
+        Remedy::TasksOfOneCreator { variable } => {
             let what = match variable {
                 Some(variable) => format!("`{}`", name(variable)),
                 None => "what both use".to_string(),
             };
             format!(
-                "no `depend` clause makes one of the tasks wait for the other: name {what} in both, as `out` or `inout` \
-                 where it is written"
+                "both tasks have the same creator: a `depend` clause of each that names {what}, as `out` or `inout` \
+                 where it is written, or a `taskwait` between their creation, would order them"
             )
         }
         Remedy::TasksOfDifferentCreators => {

@@ -3,7 +3,7 @@
 use deadheat_model::words::Table;
 use deadheat_model::{
     AtomicOrdering, Barrier, Event, Execution, Finish, Flag, Location, Lock, Names, Op, Promise,
-    ReadKind, Region, Semaphore, Site, Strand,
+    ReadKind, Region, Semaphore, Site, Strand, StrandKind,
 };
 use fastrand::Rng;
 
@@ -106,6 +106,20 @@ pub fn any_trace(seed: u64, events: usize) -> Execution {
     names.tokens = (0..rng.u64(0..objects)).map(|_| rng.u64(0..4)).collect();
     while names.tokens.last() == Some(&0) {
         names.tokens.pop();
+    }
+    names.kinds = (0..rng.u32(0..=threads))
+        .map(|_| match rng.u32(0..4) {
+            0 => StrandKind::Task,
+            1 => StrandKind::Member(rng.u32(..)),
+            _ => StrandKind::Plain,
+        })
+        .collect();
+    while names.kinds.last() == Some(&StrandKind::Plain) {
+        names.kinds.pop();
+    }
+    names.frees = (0..rng.u32(0..=sites)).map(|_| rng.bool()).collect();
+    while names.frees.last() == Some(&false) {
+        names.frees.pop();
     }
     let stay = rng.u32(1..20);
     let mut strand = Strand::MAIN;

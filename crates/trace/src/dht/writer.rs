@@ -16,14 +16,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadheat_model::{Event, Names, Op, Site, Strand};
+use deadheat_model::{Event, Names, Op, Site, Strand, StrandKind};
 
 use super::block::{Encoder, Sizes};
 use super::columns::ColumnWriter;
 use super::layout::{
     HEAD, Head, Kind, MAX_BLOCK_EVENTS, MAX_SPAN, file_header, index_entry, trailer,
 };
-use super::names::NewNames;
+use super::names::{Detail, NewNames};
 use super::runs::RunWriter;
 use crate::error::{MAX_NAME, TraceError};
 use deadheat_model::words::Table;
@@ -88,12 +88,18 @@ impl<W: Write> Writer<W> {
 
     /// Gives the next object of a table its name, and says which number it is.
     pub fn name(&self, table: Table, name: &str) -> Result<u64, TraceError> {
-        self.lock().name(table, name, 0)
+        let detail = Detail::of(&Names::default(), table, 0);
+        self.lock().name(table, name, detail)
     }
 
-    /// The same for a semaphore, with what it starts with.
-    pub fn semaphore(&self, name: &str, tokens: u64) -> Result<u64, TraceError> {
-        self.lock().name(Table::Semaphores, name, tokens)
+    /// The same for a strand of OpenMP, with what it is.
+    pub fn strand_of(&self, kind: StrandKind, name: &str) -> Result<u64, TraceError> {
+        self.lock().name(Table::Strands, name, Detail::strand(kind))
+    }
+
+    /// The same for a site at which memory is freed.
+    pub fn site_of_free(&self, name: &str) -> Result<u64, TraceError> {
+        self.lock().name(Table::Sites, name, Detail::site(true))
     }
 
     /// Adds the names that the names has beyond those that were added before.
@@ -102,11 +108,7 @@ impl<W: Write> Writer<W> {
         for table in Table::ALL {
             let known = output.known[table as usize] as usize;
             for (number, name) in table.of(names).iter().enumerate().skip(known) {
-                let tokens = match table {
-                    Table::Semaphores => names.tokens.get(number).copied().unwrap_or(0),
-                    _ => 0,
-                };
-                output.name(table, name, tokens)?;
+                output.name(table, name, Detail::of(names, table, number))?;
             }
         }
         Ok(())
@@ -164,7 +166,7 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Output<W> {
-    fn name(&mut self, table: Table, name: &str, tokens: u64) -> Result<u64, TraceError> {
+    fn name(&mut self, table: Table, name: &str, detail: Detail) -> Result<u64, TraceError> {
         let number = self.known[table as usize];
         if name.len() > MAX_NAME {
             return Err(TraceError::NameTooLong {
@@ -177,7 +179,7 @@ impl<W: Write> Output<W> {
             return Err(TraceError::TooManyNames { table });
         }
         let names = &mut self.new_names[table as usize];
-        names.push(table, name, tokens);
+        names.push(name, detail);
         let full = names.is_full();
         self.known[table as usize] += 1;
         if full {
