@@ -1,16 +1,17 @@
 //! Random traces as C programs, which do the same in the same order: the memory that `deadheat run` finds racing is what races
-//! in the trace by happens-before, and so is what a recording has.
+//! in the trace by happens-before, and so is what a recording has; what `deadheat run --predict` predicts is what brute force
+//! finds in the trace.
 
 mod corpus;
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use corpus::{compiles, deadheat};
 use deadheat_testing::Trials;
-use deadheat_testing::traces::c::{Replica, TURNS, file};
-use deadheat_testing::traces::{Shape, random_trace};
+use deadheat_testing::traces::c::{Replica, TURNS, events_of_lines, file};
+use deadheat_testing::traces::{Shape, predictable_races, random_trace};
 use fastrand::Rng;
 use serde_json::Value;
 
@@ -54,19 +55,25 @@ fn reach(report: &Report, replicas: &[Replica]) -> BTreeSet<Byte> {
     bytes.collect()
 }
 
-/// The racing memory of a program.
-fn found(executable: &Path) -> Report {
+/// What `deadheat run` reports of a program.
+fn report(executable: &Path, further: &[&str]) -> Vec<u8> {
     let json = executable.with_extension("json");
     let options = ["--quiet", "--error-exitcode", "0", "--timeout", "60"];
     let mut run = deadheat();
     run.arg("run")
         .args(options)
+        .args(further)
         .arg(format!("--json={}", json.display()))
         .arg("--")
         .arg(executable);
     let output = run.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    read(&std::fs::read(&json).unwrap())
+    std::fs::read(&json).unwrap()
+}
+
+/// The racing memory of a program.
+fn found(executable: &Path) -> Report {
+    read(&report(executable, &[]))
 }
 
 /// What races by happens-before in a recording of a program.
@@ -83,6 +90,49 @@ fn found_in_recording(executable: &Path) -> Report {
     let mut analyze = deadheat();
     analyze.args(["analyze", "--engine", "hb", "--pairs", "all", "--json"]);
     read(&analyze.arg(&trace).output().unwrap().stdout)
+}
+
+/// The compilers that are here.
+fn compilers() -> Vec<&'static str> {
+    let compilers = ["clang-19", "gcc"].into_iter();
+    let compilers: Vec<&str> = compilers
+        .filter(|name| compiles(name, &["--version"]))
+        .collect();
+    if compilers.is_empty() {
+        println!("skipped: install clang-19 or gcc (`apt install clang-19 gcc`)");
+    }
+    compilers
+}
+
+/// A program of traces, built in a directory.
+fn build(directory: &Path, compiler: &str, source: &str) -> PathBuf {
+    let path = |name: &str| directory.join(name);
+    std::fs::write(path("turns.c"), TURNS).unwrap();
+    std::fs::write(path("traces.c"), source).unwrap();
+    let mut turns = Command::new(compiler);
+    turns
+        .args(["-O1", "-c"])
+        .arg(path("turns.c"))
+        .arg("-o")
+        .arg(path("turns.o"));
+    assert!(turns.status().unwrap().success());
+    let mut build = deadheat();
+    build
+        .arg("cc")
+        .arg(format!("--with={compiler}"))
+        .args(["-O1", "-pthread"]);
+    build
+        .arg(path("traces.c"))
+        .arg(path("turns.o"))
+        .arg("-o")
+        .arg(path("traces"));
+    let built = build.output().unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    path("traces")
 }
 
 fn random(rng: &mut Rng) -> Replica {
@@ -102,23 +152,16 @@ fn random(rng: &mut Rng) -> Replica {
 
 #[test]
 fn the_racing_memory_is_that_of_the_trace() {
-    let compilers = ["clang-19", "gcc"].into_iter();
-    let compilers: Vec<&str> = compilers
-        .filter(|name| compiles(name, &["--version"]))
-        .collect();
+    let compilers = compilers();
     if compilers.is_empty() {
-        println!("skipped: install clang-19 or gcc (`apt install clang-19 gcc`)");
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name);
-    std::fs::write(path("turns.c"), TURNS).unwrap();
     let trials = Trials::new(27, 200).divided_by(LOT as u64);
     let (mut racing, mut others) = (0, 0);
     for trial in &trials {
         let mut rng: Rng = trial.rng();
         let replicas: Vec<Replica> = (0..LOT).map(|_| random(&mut rng)).collect();
-        std::fs::write(path("traces.c"), file(&replicas)).unwrap();
         let all = |racy: fn(&Replica) -> BTreeSet<usize>| {
             let replicas = replicas.iter().enumerate();
             let bytes = replicas.flat_map(|(number, replica)| {
@@ -131,32 +174,10 @@ fn the_racing_memory_is_that_of_the_trace() {
         racing += expected.len();
         others += replicas.iter().map(Replica::bytes).sum::<usize>() - expected.len();
         let compiler = rng.choice(&compilers).unwrap();
-        let mut turns = Command::new(compiler);
-        turns
-            .args(["-O1", "-c"])
-            .arg(path("turns.c"))
-            .arg("-o")
-            .arg(path("turns.o"));
-        assert!(turns.status().unwrap().success());
-        let mut build = deadheat();
-        build
-            .arg("cc")
-            .arg(format!("--with={compiler}"))
-            .args(["-O1", "-pthread"]);
-        build
-            .arg(path("traces.c"))
-            .arg(path("turns.o"))
-            .arg("-o")
-            .arg(path("traces"));
-        let built = build.output().unwrap();
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        let recorded = found_in_recording(&path("traces"));
+        let executable = build(directory.path(), compiler, &file(&replicas));
+        let recorded = found_in_recording(&executable);
         for (how, found, possible) in [
-            ("run", found(&path("traces")), &expected),
+            ("run", found(&executable), &expected),
             ("recorded", recorded, &in_recording),
         ] {
             let reach = reach(&found, &replicas);
@@ -178,5 +199,88 @@ fn the_racing_memory_is_that_of_the_trace() {
     trials.expect(
         racing > 100 && others > 100,
         format!("{racing} racing, {others} others"),
+    );
+}
+
+/// A small trace with races, and with more that a lock hides.
+fn small(rng: &mut Rng) -> Replica {
+    let shape = Shape {
+        events: rng.usize(12..20),
+        threads: rng.usize(2..=3),
+        locations: rng.usize(2..=4),
+        locks: rng.usize(1..=2),
+        sections: 0.3 + rng.f64() * 0.3,
+        releases: 0.4,
+        empty_sections: 0.3,
+        reads: 0.4 + rng.f64() * 0.3,
+        everything: rng.u32(..4) == 0,
+        ..Shape::random(rng, 20)
+    };
+    Replica::of_whole_locations(random_trace(rng, &shape), rng)
+}
+
+/// Two events of a trace: which trace, then their numbers, the smaller first.
+type Pair = (usize, (u64, u64));
+
+/// The pairs of events that a list of races is about, if each line is about an event.
+fn pairs(races: &Value, events: &BTreeMap<u32, (usize, u64)>) -> BTreeSet<Pair> {
+    let event = |side: &Value| {
+        let line = side["loc"].as_str()?.rsplit(':').nth(1)?.parse().ok()?;
+        events.get(&line).copied()
+    };
+    let races = races.as_array().unwrap().iter().filter_map(|race| {
+        let ((trace, a), (_, b)) = (event(&race["first"])?, event(&race["second"])?);
+        // The threads' handles race as well, where not their creator waits for them.
+        let is_of_trace = race["variable"].as_str()?.starts_with('m');
+        is_of_trace.then_some((trace, (a.min(b), a.max(b))))
+    });
+    races.collect()
+}
+
+/// Racing reads included: the order in which accesses race is recorded, where one is over before the other begins.
+#[test]
+fn whatever_is_predicted_is_predictable_by_brute_force() {
+    let compilers = compilers();
+    if compilers.is_empty() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let trials = Trials::new(28, 400).divided_by(LOT as u64);
+    let (mut right, mut missed) = (0, 0);
+    for trial in &trials {
+        let mut rng: Rng = trial.rng();
+        let replicas: Vec<Replica> = (0..LOT).map(|_| small(&mut rng)).collect();
+        let compiler = rng.choice(&compilers).unwrap();
+        let source = file(&replicas);
+        let executable = build(directory.path(), compiler, &source);
+        let report = report(&executable, &["--predict"]);
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        let events = events_of_lines(&source);
+        let raced = pairs(&report["races"], &events);
+        let predicted = pairs(&report["predicted"], &events);
+        let predictable = replicas.iter().enumerate().flat_map(|(number, replica)| {
+            let races = predictable_races(replica.trace()).unwrap();
+            races.into_keys().map(move |pair| (number, pair))
+        });
+        let predictable: BTreeSet<Pair> = predictable.collect();
+        if let Some((number, (a, b))) = predicted.difference(&predictable).next() {
+            let replica = &replicas[*number];
+            panic!(
+                "{compiler}: events {a} and {b} cannot race\n{}\n{}",
+                replica.trace(),
+                replica.c(*number)
+            );
+        }
+        right += predicted.len();
+        let other = predictable.difference(&raced);
+        missed += other.filter(|pair| !predicted.contains(pair)).count();
+    }
+    println!(
+        "{} lots of {LOT} traces: {right} predictions, all right; {missed} missed",
+        trials.count()
+    );
+    trials.expect(
+        right > 50 && missed < right,
+        format!("{right} right, {missed} missed"),
     );
 }

@@ -7,7 +7,7 @@
 //! The locations of a trace lie close together, some of one byte and some of up to eight, some at addresses that are no
 //! multiple of their size; in some, plain accesses are to any bytes of all. What races is told byte by byte.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -42,7 +42,22 @@ fn is_flag(event: &Event) -> bool {
 
 impl Replica {
     /// Of a trace, but for what C has nothing like.
-    pub fn new(mut trace: Execution, rng: &mut Rng) -> Replica {
+    pub fn new(trace: Execution, rng: &mut Rng) -> Replica {
+        let overlaps = rng.choice([0.0, 0.0, 0.3]).unwrap_or(0.0);
+        Replica::overlapping(trace, rng, overlaps)
+    }
+
+    /// The same, where every access to a location is to all of it and to nothing else: what races are pairs of its events.
+    pub fn of_whole_locations(trace: Execution, rng: &mut Rng) -> Replica {
+        Replica::overlapping(trace, rng, 0.0)
+    }
+
+    /// The trace that it does.
+    pub fn trace(&self) -> &Execution {
+        &self.trace
+    }
+
+    fn overlapping(mut trace: Execution, rng: &mut Rng, overlaps: f64) -> Replica {
         trace.events.retain(|event| !is_flag(event));
         let mut end = 0;
         let places = (0..trace.names.locations.len() as u64).map(|x| {
@@ -61,7 +76,6 @@ impl Replica {
             start..end
         });
         let places: Vec<Range<usize>> = places.collect();
-        let overlaps = rng.choice([0.0, 0.0, 0.3]).unwrap_or(0.0);
         let spans = trace.events.iter().map(|event| match event.op() {
             Op::Read(..) | Op::Write(_) if rng.f64() < overlaps => {
                 let size = rng.choice([1, 2, 4, 8]).unwrap_or(4);
@@ -335,6 +349,31 @@ fn update(how: AtomicOrdering) -> &'static str {
         AtomicOrdering::AcquireRelease => "__ATOMIC_ACQ_REL",
         AtomicOrdering::SequentiallyConsistent => "__ATOMIC_SEQ_CST",
     }
+}
+
+/// Which trace's event each line of a [`file`] does, by the line's number from 1: the trace, and the event's number from 1.
+pub fn events_of_lines(file: &str) -> BTreeMap<u32, (usize, u64)> {
+    let mut events = BTreeMap::new();
+    let mut trace = 0;
+    for (line, text) in (1..).zip(file.lines()) {
+        if let Some(name) = text.strip_prefix("static void *t") {
+            let number = name
+                .split('_')
+                .next()
+                .and_then(|number| number.parse().ok());
+            trace = number.unwrap_or(trace);
+        }
+        let turn = text.strip_prefix("  await_turn(");
+        let turn = turn.and_then(|text| text.split_once(");"));
+        // The line that waits for the end does nothing else.
+        if let Some((turn, statement)) = turn
+            && let Ok(turn) = turn.parse::<u64>()
+            && !statement.is_empty()
+        {
+            events.insert(line, (trace, turn + 1));
+        }
+    }
+    events
 }
 
 /// A whole program: one trace after the other.

@@ -5,6 +5,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use deadheat_tape::{AtomicDetail, Unstamped};
 pub use deadheat_tape::{AtomicKind, LockDetail, NewMemory, Stamped};
 
+use super::lines::Lines;
 pub use super::tape::code;
 use crate::openmp::is_runtime;
 use crate::order::thread::{Thread, enter, local};
@@ -66,6 +67,7 @@ pub fn range(address: usize, size: usize, write: bool, pc: usize) {
         };
         let (frames, id) = (thread.frames, thread.id);
         let more = [code(pc, 0), size as u64];
+        thread.tape.touch(address, size, write);
         thread.tape.note(frames, id, record, address as u64, more);
     }
 }
@@ -107,7 +109,11 @@ pub fn synchronise(record: Stamped, address: usize, pc: usize, detail: u64) {
 pub fn memory(record: Stamped, address: usize, size: usize, pc: usize) {
     if let Some(entered) = enter() {
         let code = code(pc, 0);
-        entered.thread().note_memory(record, address, size, code);
+        let thread = entered.thread();
+        if record == Stamped::Freed {
+            thread.tape.touch(address, size, true);
+        }
+        thread.note_memory(record, address, size, code);
     }
 }
 
@@ -134,6 +140,7 @@ pub fn atomic<R>(
         size: size as u64,
     };
     if thread.ignore[2] == 0 {
+        Lines::change_atomically(address, size);
         thread.note(Stamped::Atomic, address, code(pc, detail.into()));
     }
     result

@@ -8,10 +8,12 @@
 //! it can be seen, an acquire after it has seen. So the order of stamps is one in which all synchronisation can have
 //! happened, and atomic reads observe what they observed.
 //!
-//! Plain accesses have no stamps, only the time, now and then. If the run has no race, nothing more is needed: any two
+//! Plain accesses have no stamps. If the run has no race, they need none: any two
 //! accesses that conflict are ordered by program order and stamps, so in every order that respects those each read
-//! observes the write that it observed. Where two accesses do race, times put them in order; since the hook runs before the access
-//! and times are taken every few accesses, that order is likely but not certain. Such a pair is reported as a race either way; what is
+//! observes the write that it observed. Where two accesses do race, times put them in order: an access takes the time if another
+//! thread has accessed the same memory before ([`lines`]), and in any case every few hundred accesses. The hook runs
+//! before its access; so that order is certain where the first access is over, by a later time of its thread, when the hook of the
+//! second runs, and otherwise only very likely. Such a pair is reported as a race either way; what is
 //! predicted from the value that such a read has seen rests on it.
 //!
 //! # What is left out
@@ -33,6 +35,7 @@
 //! [`BUFFER`](deadheat_tape::BUFFER) bytes a thread.
 
 mod events;
+mod lines;
 mod spool;
 mod tape;
 

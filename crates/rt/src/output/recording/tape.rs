@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_tape::{AccessSite, BUFFER, Code, HEADER, LONGEST, PAYLOAD, Stamped, Unstamped, head};
 
+use super::lines::Lines;
 use super::spool::{Full, Spool, begin};
 use crate::order::thread::{Frame, Thread, local};
 use crate::platform::os;
 use crate::platform::world::world;
 
-/// How many accesses have one time.
-const SAME_TIME: u32 = 32;
+/// How many accesses have one time, if no other thread accesses the same memory.
+const SAME_TIME: u32 = 256;
 /// How many chunks are not packed after one that was not worth it.
 const UNTRIED: u32 = 15;
 /// A frame that the tape has.
@@ -54,6 +55,7 @@ pub struct Tape {
     /// How many frames have been told, and the top of the stack then.
     told: usize,
     top: *mut Frame,
+    lines: Lines,
     /// Accesses until the next time.
     timeless: u32,
     /// Counts records that are no reads.
@@ -97,6 +99,7 @@ impl Tape {
                 return false;
             };
             self.buffer = buffer;
+            self.lines = Lines::of_thread(id);
         } else if self.is_over {
             return false;
         } else if let Err(Full) = self.flush(spool, id) {
@@ -257,7 +260,7 @@ impl Tape {
             }
             *read = Read { word, value, era };
         }
-        if self.timeless == 0 {
+        if self.lines.access::<WRITES>(address, 1 << LOG) || self.timeless == 0 {
             self.timeless = SAME_TIME;
             self.put(Unstamped::Time.into(), time());
         }
@@ -265,6 +268,14 @@ impl Tape {
         match number {
             Some(number) => self.put(number, address as u64),
             None => self.put_long(Unstamped::Elsewhere.into(), address as u64, &[site]),
+        }
+    }
+
+    /// Memory is accessed by what is written next, with its time.
+    pub fn touch(&mut self, address: usize, size: usize, writes: bool) {
+        match writes {
+            true => self.lines.change_all::<true>(address, size),
+            false => self.lines.change_all::<false>(address, size),
         }
     }
 
