@@ -16,7 +16,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom miri tsan soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs rust clean
+.PHONY: demo test lint loom miri tsan mutants soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs rust clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -87,6 +87,14 @@ miri:
 tsan:
 	RUSTFLAGS="-Zsanitizer=thread" $(CARGO) +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/tsan \
 	  -p deadheat-task --lib --tests -- --skip many_tasks_wait_at_once --skip deep --skip overflow --skip stacks --skip does_not_end
+
+## Small mistakes put into what everything rests on, one at a time (hours; needs cargo install cargo-mutants): the tests have to
+## notice each. mutants.out/missed.txt lists those that they did not. MUTANTS=--file=PATH tries those of one file.
+mutants:
+	$(CARGO) mutants --no-shuffle --jobs 2 $(MUTANTS) \
+	  -p deadheat-model -p deadheat-witness -p deadheat-order -p deadheat-online \
+	  --test-package deadheat-model,deadheat-witness,deadheat-order,deadheat-online,deadheat-testing,deadheat-offline,deadheat-explain
+	$(CARGO) mutants --no-shuffle --jobs 2 --output mutants.out/rt -p deadheat-rt --file 'crates/rt/src/check/memo.rs' --test-package deadheat-rt
 
 ## Ground truth on very many random programs and traces, in release mode: less than an hour on two cores.
 ## Each run tries new ones; `make soak SEED=n` tries those of an earlier run again. A failure prints the

@@ -37,6 +37,10 @@ pub struct Arguments {
     pub holds_cxx_library: bool,
     /// Another sanitizer with a runtime of its own: its name.
     pub other_sanitizer: Option<&'static str>,
+    /// A sanitizer that works beside this command, such as `undefined`: the compiler links what that needs.
+    pub has_companion: bool,
+    /// Says last that these sources are not to be checked (`-fno-sanitize=thread`, or `all`).
+    pub refuses_checking: bool,
     /// A `-x` is still in force at the end: what follows would be taken for a source.
     pub language_is_forced: bool,
 }
@@ -217,6 +221,10 @@ impl Arguments {
                     }
                 }
                 _ if text.starts_with("-fsanitize=") => found.note_sanitizers(&text[11..]),
+                _ if text.starts_with("-fno-sanitize=") => {
+                    let mut names = text[14..].split(',');
+                    found.refuses_checking |= names.any(|name| name == "thread" || name == "all");
+                }
                 _ if text.starts_with("-g") && !text.starts_with("-gcc-") => {
                     found.has_debug_option = true
                 }
@@ -274,6 +282,10 @@ impl Arguments {
             ];
             if let Some(other) = known.into_iter().find(|other| *other == name) {
                 self.other_sanitizer = Some(other);
+            }
+            match name {
+                "thread" => self.refuses_checking = false,
+                _ => self.has_companion = true,
             }
         }
     }
@@ -364,6 +376,12 @@ mod tests {
         );
         assert_eq!(of("-fsanitize=undefined a.c").other_sanitizer, None);
         assert_eq!(of("-fsanitize=thread a.c").other_sanitizer, None);
+        assert!(of("-fsanitize=thread,undefined a.c").has_companion);
+        assert!(!of("-fsanitize=thread a.c").has_companion);
+        assert!(of("-fsanitize=thread -fno-sanitize=thread a.c").refuses_checking);
+        assert!(of("-fno-sanitize=undefined,all a.c").refuses_checking);
+        assert!(!of("-fno-sanitize=thread -fsanitize=thread a.c").refuses_checking);
+        assert!(!of("-fno-sanitize=undefined a.c").refuses_checking);
     }
 
     #[test]

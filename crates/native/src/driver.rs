@@ -172,15 +172,13 @@ fn with_checking(
             return Err(CompileError::NotSixtyFourBits);
         }
     }
-    // Who asks for ThreadSanitizer gets this instead. What `_FORTIFY_SOURCE` calls instead of `memcpy` and its like,
-    // nobody would see.
-    let stays = |argument: &&OsString| {
-        let fortifies = argument
-            .to_string_lossy()
-            .starts_with("-Wp,-D_FORTIFY_SOURCE");
-        !(asked.compiles || asked.links) || **argument != "-fsanitize=thread" && !fortifies
-    };
-    all.extend(arguments.iter().filter(stays).cloned());
+    if asked.compiles && asked.refuses_checking {
+        return Ok(arguments.to_vec());
+    }
+    match asked.compiles || asked.links {
+        true => all.extend(arguments.iter().filter_map(adapted)),
+        false => all.extend(arguments.iter().cloned()),
+    }
     if asked.compiles {
         all.extend(compile_options(compiler, &asked, own));
         let headers = Runtime::unpack()?.headers;
@@ -202,6 +200,20 @@ fn with_checking(
         all.extend(link_options(&Runtime::unpack()?, &asked));
     }
     Ok(all)
+}
+
+/// An argument of the user's as the compiler gets it. Who asks for ThreadSanitizer gets this instead. What
+/// `_FORTIFY_SOURCE` calls instead of `memcpy` and its like, nobody would see.
+fn adapted(argument: &OsString) -> Option<OsString> {
+    let text = argument.to_string_lossy();
+    if text.starts_with("-Wp,-D_FORTIFY_SOURCE") {
+        return None;
+    }
+    let Some(names) = text.strip_prefix("-fsanitize=") else {
+        return Some(argument.clone());
+    };
+    let others: Vec<&str> = names.split(',').filter(|name| *name != "thread").collect();
+    (!others.is_empty()).then(|| format!("-fsanitize={}", others.join(",")).into())
 }
 
 /// What gcc would do itself instead of calling the C library, after it has instrumented, and tell nobody. Our `string.h`
@@ -231,7 +243,11 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
     let mut options: Vec<OsString> = Vec::new();
     match (family, asked.links) {
         (Family::Clang, _) => {
-            options.extend(["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from));
+            options.extend(match asked.links && asked.has_companion {
+                // The other sanitizer's runtime is linked if clang's driver does not know of this one.
+                true => ["-Xclang", "-fsanitize=thread"].map(OsString::from),
+                false => ["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from),
+            });
             // A read says which write it saw, which a recording must have, also when a write follows.
             options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
             // clang tells of no access wider than 16 bytes: there must be no vectors of more.
@@ -393,6 +409,36 @@ mod tests {
         }
         let forced = line(Family::Clang, "-x c a.txt").unwrap();
         assert!(forced.contains("-x none -Wl,--push-state"), "{forced}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_to_be_checked_is_compiled_as_it_is() {
+        for plain in [
+            "-O2 -fno-sanitize=thread -c a.c",
+            "-fsanitize=thread -fno-sanitize=all -c a.c",
+            "-fno-sanitize=thread a.c -o a",
+        ] {
+            assert_eq!(line(Family::Clang, plain).unwrap(), plain);
+            assert_eq!(line(Family::Gcc, plain).unwrap(), plain);
+        }
+        // Its object may be linked to others that are checked.
+        let linked = line(Family::Clang, "-fno-sanitize=thread a.o -o a").unwrap();
+        assert!(linked.contains("libdeadheat_rt.a"), "{linked}");
+    }
+
+    #[test]
+    fn undefined_behaviour_is_looked_for_at_the_same_time() {
+        let both = line(Family::Clang, "-fsanitize=thread,undefined a.c").unwrap();
+        assert!(
+            both.contains("-fsanitize=undefined a.c -Xclang -fsanitize=thread")
+                && !both.contains("-fno-sanitize-link-runtime"),
+            "{both}"
+        );
+        let compiled = line(Family::Clang, "-fsanitize=undefined -c a.c").unwrap();
+        assert!(
+            compiled.contains("-fno-sanitize-link-runtime"),
+            "{compiled}"
+        );
     }
 
     #[test]

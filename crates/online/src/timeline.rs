@@ -240,3 +240,47 @@ impl Channel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(slot: u32) -> Timeline {
+        Timeline::new(Strand(slot), 0)
+    }
+
+    /// Whether all that a thread has done so far happens before another's present.
+    fn is_before(early: &Timeline, late: &Timeline) -> bool {
+        late.clock().get(early.slot()) >= early.last()
+    }
+
+    #[test]
+    fn what_an_acquire_fence_learns_is_news_to_the_next_release() {
+        let (mut writer, mut middle, mut reader) = (line(0), line(1), line(2));
+        let (mut flag, mut lock) = (Channel::default(), Channel::default());
+        // The lock has been released at the time that the middle thread has still, with nothing to tell since.
+        middle.record();
+        lock.release(&mut middle);
+        writer.record();
+        flag.release(&mut writer);
+        flag.peek(&mut middle);
+        assert!(
+            !is_before(&writer, &middle),
+            "a relaxed read orders nothing"
+        );
+        middle.fence(true, false);
+        assert!(is_before(&writer, &middle));
+        lock.release(&mut middle);
+        lock.acquire(&mut reader);
+        assert!(is_before(&writer, &reader));
+    }
+
+    #[test]
+    fn a_fence_that_learns_nothing_is_no_news() {
+        let mut middle = line(1);
+        let before = middle.now();
+        middle.fence(true, false);
+        middle.publish();
+        assert_eq!(middle.now(), before);
+    }
+}

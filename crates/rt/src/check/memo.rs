@@ -315,6 +315,24 @@ mod tests {
         }
     }
 
+    /// Atomic operations order only each other: a plain access in the same place may race where they do not.
+    #[test]
+    fn an_atomic_access_is_not_taken_for_a_plain_one() {
+        for write in [false, true] {
+            for log in 0..4 {
+                let mask = (1u32 << (1 << log)) - 1;
+                let shape = |atomic| AccessShape::new(mask, Kind { write, atomic });
+                for noted in [false, true] {
+                    let mut memo = empty();
+                    memo.know(7 << 32, shape(noted), 99);
+                    assert!(memo.knows(7 << 32, shape(noted), 99));
+                    assert!(!memo.knows(7 << 32, shape(!noted), 99));
+                    assert_eq!(knows(&memo, 7 << 32, log, write, 0, 99), !noted);
+                }
+            }
+        }
+    }
+
     #[test]
     fn an_access_is_known_only_as_it_was_noted() {
         let all: Vec<(u32, bool, usize)> = (0..4)
