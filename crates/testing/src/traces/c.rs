@@ -351,7 +351,7 @@ fn update(how: AtomicOrdering) -> &'static str {
     }
 }
 
-/// Which trace's event each line of a [`file`] does, by the line's number from 1: the trace, and the event's number from 1.
+/// Which trace's event each line of a [`file()`] does, by the line's number from 1: the trace, and the event's number from 1.
 pub fn events_of_lines(file: &str) -> BTreeMap<u32, (usize, u64)> {
     let mut events = BTreeMap::new();
     let mut trace = 0;
