@@ -1,5 +1,5 @@
 // delete of an object whose use in another thread is not ordered before.
-// expect: race on heap block of 4 bytes, lines 11 and 17
+// expect: race on int, lines 11 and 17
 #include <atomic>
 #include <thread>
 

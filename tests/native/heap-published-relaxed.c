@@ -1,5 +1,5 @@
 // A pointer to a fresh block travels through a relaxed atomic: its contents race.
-// expect: race on heap block of 32 bytes, lines 12 and 24
+// expect: race on long[0], lines 12 and 24
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // Two threads write one block of the heap.
-// expect: race on heap block of 24 bytes+8, lines 12 and 20
+// expect: race on point.y, lines 12 and 20
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 // expect: race on rwlock, lines 37 and 50
 // expect: race on semaphore, lines 38 and 51
 // expect: race on condition, lines 39 and 52
-// expect: race on heap block of 40 bytes, lines 40 and 53
+// expect: race on pthread_mutex_t, lines 40 and 53
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>

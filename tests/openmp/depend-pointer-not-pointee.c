@@ -1,5 +1,5 @@
 // The tasks name the pointer, each its own copy of it, instead of what it points to.
-// expect: race on heap block of 4 bytes, lines 14 and 14
+// expect: race on int, lines 14 and 14
 // threads: 1 2 4 16
 #include <stdlib.h>
 

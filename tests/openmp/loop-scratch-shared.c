@@ -1,5 +1,5 @@
 // One buffer is allocated before the region, and used by all iterations.
-// expect: race on heap block of 40 bytes, lines 11 and 11
+// expect: race on int[0], lines 11 and 11
 #include <stdlib.h>
 
 int data[200];

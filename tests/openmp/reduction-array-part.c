@@ -1,5 +1,5 @@
 // A reduction of a part of a block; the iterations also count in an element outside of that part.
-// expect: race on heap block of 32 bytes, lines 11 and 11
+// expect: race on int[7], lines 11 and 11
 #include <stdlib.h>
 
 int main(void) {

@@ -1,5 +1,5 @@
 // One task for each node of a list; each reads the next one's value, too.
-// expect: race on heap block of 16 bytes, lines 22 and 22
+// expect: race on node.value, lines 22 and 22
 // threads: 1 2 4 16
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // Both children of a tree's node add to their parent.
-// expect: race on heap block of 32 bytes, lines 31 and 31
+// expect: race on tree.sum, lines 31 and 31
 // threads: 1 2 4 16
 #include <stdlib.h>
 

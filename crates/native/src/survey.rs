@@ -254,12 +254,31 @@ fn object(
             let (name, _) = symbols.local(process, frame.as_ref()?, address, 0)?;
             Some(name)
         }
-        Some(Memory::Heap { start, size, .. }) => {
+        Some(Memory::Heap {
+            start, size, stack, ..
+        }) => {
             let offset = address.saturating_sub(*start);
-            Some(Variable::heap_block(*size, offset))
+            Some(heap_name(symbols, process, stack, (*size, offset), 0))
         }
         _ => symbols.global(process, address),
     }
+}
+
+/// What a byte of a block of the heap is called, of which `size` bytes are accessed: by the type of what it holds, if that is known.
+fn heap_name(
+    symbols: &mut Symbols,
+    process: &Process,
+    stack: &[u64],
+    (block, offset): (u64, u64),
+    size: u64,
+) -> String {
+    let content = symbols.content(process, stack.iter().copied(), block);
+    content
+        .and_then(|content| {
+            let (ty, path) = symbols.held(&content, offset, size)?;
+            Some(Variable::heap_object(ty, None, &path))
+        })
+        .unwrap_or_else(|| Variable::heap_block(block, offset))
 }
 
 /// Different locks of a race that have the same name are told apart by their addresses.
@@ -323,7 +342,7 @@ fn variable(symbols: &mut Symbols, process: &Process, race: &Race) -> Variable {
         } => {
             let offset = race.address.saturating_sub(*start);
             Variable {
-                name: Variable::heap_block(*size, offset).into(),
+                name: heap_name(symbols, process, stack, (*size, offset), race.size).into(),
                 storage: Storage::Heap(Arc::new(Allocation {
                     size: *size,
                     offset,

@@ -11,8 +11,9 @@ use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Module, Process, StackFrame};
+use crate::names::allocation::{self, Said};
 use crate::names::symbol::{demangled, plain};
-use crate::names::{Function, Names, Scope, nearby};
+use crate::names::{Content, Function, Names, Scope, nearby};
 use crate::runtime::is_own_header;
 
 /// The last part of a path.
@@ -26,6 +27,16 @@ pub struct Symbols {
     modules: FxHashMap<String, ModuleSymbols>,
     /// Calls by file and address: races share most of their stacks.
     frames: FxHashMap<(String, u64), Arc<[Arc<Frame>]>>,
+    /// What blocks hold, by the code that allocated them and how many bytes they are.
+    contents: FxHashMap<(String, u64, u64), Option<Arc<HeapContent>>>,
+}
+
+/// What a block of the heap holds.
+#[derive(Debug)]
+pub struct HeapContent {
+    /// The file that knows the type.
+    module: String,
+    content: Content,
 }
 
 #[derive(Default)]
@@ -130,6 +141,56 @@ impl Symbols {
         self.local_of(process, frame, (address, size), Scope::Now)
     }
 
+    /// What a block of the heap holds, by the calls that allocated it, innermost first: the innermost that is the program's
+    /// own, or the library's allocator inside it, says so.
+    pub fn content(
+        &mut self,
+        process: &Process,
+        stack: impl IntoIterator<Item = u64>,
+        size: u64,
+    ) -> Option<Arc<HeapContent>> {
+        for address in stack {
+            let frames = self.frames(process, address);
+            let speaks = |frame: &Arc<Frame>| {
+                let function = frame.function.as_deref();
+                frame.is_own() || function.and_then(allocation::of_allocator).is_some()
+            };
+            let Some(frame) = frames.iter().find(|frame| speaks(frame)) else {
+                continue;
+            };
+            let key = (frame.module.clone(), frame.offset, size);
+            if let Some(known) = self.contents.get(&key) {
+                return known.clone();
+            }
+            let module = process.module(address.saturating_sub(1))?;
+            let names = &mut self.module(module).names;
+            let said = said(frame);
+            let mut said = said.iter();
+            let content =
+                said.find_map(|said| names.content(&module.path, frame.offset, said, size));
+            let content = content.map(|content| {
+                Arc::new(HeapContent {
+                    module: module.path.clone(),
+                    content,
+                })
+            });
+            self.contents.insert(key, content.clone());
+            return content;
+        }
+        None
+    }
+
+    /// What a byte of such a block is called, where `size` bytes are accessed: the type, and from there to the byte.
+    pub fn held<'c>(
+        &self,
+        content: &'c HeapContent,
+        offset: u64,
+        size: u64,
+    ) -> Option<(&'c str, String)> {
+        let module = self.modules.get(&content.module)?;
+        module.names.held(&content.content, offset, size)
+    }
+
     fn local_of(
         &mut self,
         process: &Process,
@@ -170,6 +231,24 @@ impl Symbols {
         let symbols = self.modules.entry(module.path.clone());
         symbols.or_insert_with(|| ModuleSymbols::open(&module.path))
     }
+}
+
+/// What a call says of the type that it allocates, what says it best first.
+fn said(frame: &Frame) -> Vec<Said> {
+    if let Some(said) = frame.function.as_deref().and_then(allocation::of_allocator) {
+        return vec![said];
+    }
+    let (Some(file), Some(number)) = (&frame.file, frame.line) else {
+        return Vec::new();
+    };
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().nth(number as usize - 1).unwrap_or_default();
+    // The call itself may be one of several in the line.
+    let column = frame.column.map_or(0, |column| column as usize - 1);
+    let call = line.get(column..).unwrap_or_default();
+    let mut said = allocation::of_line(call);
+    said.extend(allocation::of_line(line));
+    said
 }
 
 /// A critical section of OpenMP, as the program calls it, by the variable that the compilers make for it.

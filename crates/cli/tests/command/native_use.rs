@@ -594,6 +594,39 @@ fn a_program_may_ask_what_it_asks_of_other_sanitizers() {
     assert!(stderr(&racy).contains("`bytes[2]`"), "{}", stderr(&racy));
 }
 
+/// A library's code stands between the program's call and the thread or block that comes of it.
+#[test]
+fn a_thread_or_block_that_a_library_makes_is_the_work_of_the_line_that_called_it() {
+    let text = "#include <string>\n#include <thread>\n\
+                std::string *text;\n\
+                static void grow() {\n  text->reserve(2000);\n}\n\
+                int main() {\n\
+                  text = new std::string(\"x\");\n\
+                  grow();\n\
+                  std::thread a([] { text->back() = 'a'; });\n\
+                  std::thread b([] { text->back() = 'b'; });\n\
+                  a.join();\n  b.join();\n}\n";
+    let Some(here) = directory(&[("string.cpp", text)]) else {
+        return;
+    };
+    let here = here.path();
+    for level in ["-O0", "-O1", "-O2"] {
+        let built = ["c++", "-g", level, "string.cpp", "-o", "string"];
+        well(deadheat_in(here, &built));
+        let seen = stderr(&deadheat_in(here, &["run", "./string"]));
+        let predicted = stderr(&deadheat_in(here, &["run", "--predict", "./string"]));
+        for told in [&seen, &predicted] {
+            for line in [10, 11] {
+                let created = format!("created by main at string.cpp:{line}:");
+                assert!(told.contains(&created), "{level} {told}");
+            }
+        }
+        let (_, allocated) = seen.split_once("the block was allocated by main").unwrap();
+        let place = allocated.split_once("string.cpp:").unwrap().1;
+        assert!(place.starts_with("5:"), "{level} {seen}");
+    }
+}
+
 #[test]
 fn thread_local_variables_are_named_with_their_thread() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/native/thread-local.c");

@@ -1,8 +1,9 @@
 //! What accesses touch, as the source calls it.
 //!
 //! Names are spelt here, and only here, so that a running program and a trace of it call the same memory the same:
-//! `thumbnails.misses`, `table[3].count`, `heap block of 16 bytes+4`. A trace gives each location a name of its own; a
-//! second one of the same spelling ends in `#2`.
+//! `thumbnails.misses`, `table[3].count`, `heap block of 16 bytes+4`; what lies on the heap by its type, `Node.value`. A trace
+//! gives each location a name of its own: a second one of the same spelling ends in `#2`, and an object on the heap is
+//! `Node#2.value`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub enum Storage {
     },
     /// A block of the heap.
     Heap(Arc<Allocation>),
+    /// A block of the heap; who allocated it is not known.
+    Object,
     /// The name only describes the memory: `stack of T1`, `memory at 0x7f00`.
     Described,
 }
@@ -68,12 +71,18 @@ impl Variable {
     /// A variable of this name. The number by which a trace tells memory of one description apart is not part of it.
     pub fn named(name: impl Into<Arc<str>>) -> Variable {
         let name = name.into();
-        match is_description(&name) {
-            true => Variable {
+        if is_description(&name) {
+            return Variable {
                 name: without_number(&name, '#').into(),
                 storage: Storage::Described,
+            };
+        }
+        match without_object_number(&name) {
+            Some(name) => Variable {
+                name: name.into(),
+                storage: Storage::Object,
             },
-            false => Variable {
+            None => Variable {
                 name,
                 storage: Storage::Named,
             },
@@ -99,6 +108,14 @@ impl Variable {
         match offset {
             0 => format!("heap block of {size} {bytes}"),
             _ => format!("heap block of {size} {bytes}+{offset}"),
+        }
+    }
+
+    /// A name for what lies in an object on the heap of a known type, which a trace tells from others by a number.
+    pub fn heap_object(ty: &str, number: Option<u64>, path: &str) -> String {
+        match number {
+            None => format!("{ty}{path}"),
+            Some(number) => format!("{ty}#{number}{path}"),
         }
     }
 
@@ -150,6 +167,14 @@ fn without_number(name: &str, sign: char) -> &str {
     }
 }
 
+/// A name without the number of the object that it is part of: `Node.value` of `Node#2.value`.
+fn without_object_number(name: &str) -> Option<String> {
+    let (ty, rest) = name.split_once('#')?;
+    let path = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_object = path.len() < rest.len() && path.starts_with(['.', '[']);
+    is_object.then(|| format!("{ty}{path}"))
+}
+
 /// What of a name stays the same from run to run: `table[].count` of `table[3].count#2`, `table` of `table+12` and
 /// `table[3]`, `heap` of a block of the heap.
 pub fn stable_name(name: &str) -> String {
@@ -158,6 +183,8 @@ pub fn stable_name(name: &str) -> String {
         // A running program knows mapped memory by its address only.
         return if kind == "mapped" { "memory" } else { kind }.to_string();
     }
+    let object = without_object_number(name);
+    let name = object.as_deref().unwrap_or(name);
     let name = without_number(without_number(name, '#'), '+');
     let mut stable = String::with_capacity(name.len());
     let mut depth = 0_usize;
@@ -192,6 +219,9 @@ mod tests {
             ("x#2", "x"),
             ("slots[3].count", "slots[].count"),
             ("slots[3].count#12", "slots[].count"),
+            ("Node#2.value", "Node.value"),
+            ("int#6[3]", "int"),
+            ("acct#7[2].limit", "acct[].limit"),
             ("a[b[1]].c", "a[].c"),
             ("map[", "map["),
             ("Cache<int, 4>::hits", "Cache<int, 4>::hits"),
@@ -225,6 +255,10 @@ mod tests {
         let numbered = Variable::named("heap block of 8 bytes+4#3");
         assert_eq!(&*numbered.name, Variable::heap_block(8, 4));
         assert_eq!(&*Variable::named("x#3").name, "x#3");
+        assert_eq!(
+            &*Variable::named(Variable::heap_object("Node", Some(2), ".value")).name,
+            Variable::heap_object("Node", None, ".value")
+        );
         assert!(!Variable::named("heap").is_described());
         assert!(!Variable::named("stack").is_described());
     }

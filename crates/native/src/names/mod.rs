@@ -11,6 +11,7 @@
 //!   [`library`] says which are not the program's own;
 //! - [`path`] descends such a tree to a byte;
 //! - [`frame`] finds the local variable at an address on a stack;
+//! - [`allocation`] reads what a line allocates, [`heap`] finds that type and names the bytes of the block by it;
 //! - [`symbol`] spells what the symbol table calls a variable; [`nearby`] finds the line of code that has none.
 //!
 //! A name ends where the program's own types end: a counter in a `std::atomic<int>` is `cache.hits`, whatever the library
@@ -19,9 +20,11 @@
 //! Cost: nothing for a file nobody asks about; one pass over its entries for the first question, some 50 to 100 MB/s.
 //! Files with more than a GiB of entries have the names that the symbol table gives.
 
+pub mod allocation;
 mod definitions;
 mod dies;
 mod frame;
+mod heap;
 mod index;
 mod library;
 pub mod nearby;
@@ -34,6 +37,7 @@ use std::cell::OnceCell;
 
 use deadheat_tape::findings::StackFrame;
 
+use allocation::Said;
 use definitions::Definitions;
 use dies::{Die, Dies};
 use index::Index;
@@ -72,6 +76,8 @@ pub enum Scope {
     /// All that may ever be there.
     Any,
 }
+
+pub use heap::Content;
 
 /// A function of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +120,24 @@ impl Names {
             let path = path::of(types, local.ty, local.offset, size)?;
             Some(local.name + &path)
         })
+    }
+
+    /// What a block of the heap holds that code at an address of the file's own has allocated, and of which this is said.
+    pub fn content(&mut self, path: &str, code: u64, said: &Said, size: u64) -> Option<Content> {
+        self.look_up(path, |loaded, types| {
+            let function = loaded.index.function(code)?;
+            heap::content(&mut loaded.dies(), types, function, said, size)
+        })
+    }
+
+    /// What a byte of such a block is called, where `size` bytes are accessed: the type, and from there to the byte.
+    pub fn held<'c>(
+        &self,
+        content: &'c Content,
+        offset: u64,
+        size: u64,
+    ) -> Option<(&'c str, String)> {
+        heap::name(&self.types, content, offset, size)
     }
 
     /// The function around an address of code.

@@ -23,7 +23,7 @@ pub fn of(types: &Types, ty: TypeId, offset: u64, size: u64) -> Option<String> {
 }
 
 /// Whether it ends in an array of unknown length.
-fn is_open(types: &Types, ty: TypeId) -> bool {
+pub fn is_open(types: &Types, ty: TypeId) -> bool {
     match &types.get(ty).shape {
         Shape::Whole => false,
         Shape::Array { counts, .. } => matches!(counts.first(), Some(None | Some(0))),

@@ -46,6 +46,8 @@ pub fn plain(symbol: &str) -> String {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
             name.to_string()
         }
+        // What a pointer points to all its life, which clang makes a variable of.
+        Some((pointer, "body")) => format!("*{pointer}"),
         Some((_, name)) if !name.is_empty() => plain(name),
         _ => name,
     }
@@ -62,6 +64,7 @@ mod tests {
             ("count.0", "count"),
             ("worker.count", "count"),
             ("worker.count.3", "count"),
+            ("only.body", "*only"),
             ("_ZN4bank5totalE", "bank::total"),
             ("_ZN12_GLOBAL__N_17counterE", "counter"),
             ("_ZN4bank12_GLOBAL__N_17counterE", "bank::counter"),

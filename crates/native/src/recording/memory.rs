@@ -1,11 +1,12 @@
 //! What memory is called: by the global, the block, the mapping or the stack that it belongs to at the time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use deadheat_model::finding::Variable;
 
 use crate::findings::Process;
-use crate::symbols::Symbols;
+use crate::symbols::{HeapContent, Symbols};
 
 /// The pieces of memory that there are.
 #[derive(Default)]
@@ -23,17 +24,21 @@ struct Piece {
 }
 
 enum Name {
-    /// A block of the heap: which, and of how many bytes.
-    Block(u64, u64),
+    /// A block of the heap: which, of how many bytes, and what it holds.
+    Block(u64, u64, Option<Arc<HeapContent>>),
     Other(String),
 }
 
 impl Name {
-    /// What a byte of the piece is called. Blocks of one size are told apart by a number.
-    fn of_byte(&self, offset: u64) -> String {
+    /// What a byte of the piece is called, where `size` bytes are one location. Blocks are told apart by a number.
+    fn of_byte(&self, symbols: &Symbols, offset: u64, size: u64) -> String {
         match (self, offset) {
-            (Name::Block(number, size), _) => {
-                format!("{}#{number}", Variable::heap_block(*size, offset))
+            (Name::Block(number, block, content), _) => {
+                let content = content.as_ref();
+                match content.and_then(|content| symbols.held(content, offset, size)) {
+                    Some((ty, path)) => Variable::heap_object(ty, Some(*number), &path),
+                    None => format!("{}#{number}", Variable::heap_block(*block, offset)),
+                }
             }
             (Name::Other(name), 0) => name.clone(),
             (Name::Other(name), _) => format!("{name}+{offset}"),
@@ -43,9 +48,13 @@ impl Name {
 
 impl Memory {
     /// A block of the heap is allocated.
-    pub fn allocate(&mut self, address: u64, size: u64) {
+    pub fn allocate(&mut self, address: u64, size: u64, content: Option<Arc<HeapContent>>) {
         self.blocks += 1;
-        self.put(address, size.max(1), Name::Block(self.blocks, size));
+        self.put(
+            address,
+            size.max(1),
+            Name::Block(self.blocks, size, content),
+        );
     }
 
     /// Memory is mapped or unmapped.
@@ -95,7 +104,7 @@ impl Memory {
         }
         let below = self.pieces.range(..=address).next_back();
         match below.filter(|(_, piece)| address < piece.end) {
-            Some((start, piece)) => piece.name.of_byte(address - start),
+            Some((start, piece)) => piece.name.of_byte(symbols, address - start, size),
             None => symbols
                 .global_of(process, address, size)
                 .unwrap_or_else(|| Variable::memory_at(address)),
@@ -115,10 +124,10 @@ mod tests {
             memory.name(&mut Symbols::default(), &Process::default(), place)
         };
         memory.map(0x1000, 0x1000);
-        memory.allocate(0x1010, 8);
+        memory.allocate(0x1010, 8, None);
         assert_eq!(name(&memory, 0x1014), "heap block of 8 bytes+4#1");
         assert_eq!(name(&memory, 0x1000), "mapped memory 1");
-        memory.allocate(0x1008, 16);
+        memory.allocate(0x1008, 16, None);
         assert_eq!(name(&memory, 0x1014), "heap block of 16 bytes+12#2");
         memory.stack(0x1000, 0x20, "T1");
         assert_eq!(name(&memory, 0x1014), "stack of T1+20");

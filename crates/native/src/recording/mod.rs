@@ -273,7 +273,7 @@ impl Scribe<'_> {
                 self.ops.clear();
                 match stamped.what {
                     Stamped::Task => self.task(strand, &stamped, calls)?,
-                    _ => self.stamped(strand, &stamped)?,
+                    _ => self.stamped(strand, &stamped, calls)?,
                 }
                 if acquires(stamped.what) {
                     let read = self.locals.read(strand);
@@ -417,7 +417,12 @@ impl Scribe<'_> {
     }
 
     /// Puts what something with a stamp stands for into `ops`.
-    fn stamped(&mut self, strand: Strand, stamped: &Stamp) -> Result<(), TraceError> {
+    fn stamped(
+        &mut self,
+        strand: Strand,
+        stamped: &Stamp,
+        calls: &[u64],
+    ) -> Result<(), TraceError> {
         let Stamp { address, size, .. } = *stamped;
         let (names, ops) = (&mut self.names, &mut self.ops);
         let other = Strand(address as u32);
@@ -435,7 +440,10 @@ impl Scribe<'_> {
             }
             Stamped::Allocated => {
                 self.renew(address, size);
-                self.names.memory.allocate(address, size);
+                let stack = places::stack(stamped.pc, calls);
+                let names = &mut self.names;
+                let content = names.symbols.content(names.process, stack, size);
+                names.memory.allocate(address, size, content);
             }
             Stamped::New => self.new_memory(stamped),
             Stamped::Lock => {

@@ -39,10 +39,7 @@ impl Places {
         {
             return Ok(*site);
         }
-        let innermost = if pc == 0 { None } else { Some(pc) };
-        // Whoever called the first function is not the program.
-        let callers = calls.iter().skip(1).rev().copied();
-        for code in innermost.into_iter().chain(callers) {
+        for code in stack(pc, calls) {
             if !self.known.contains_key(&code) {
                 let found = self.look_up(symbols, process, writer, code)?;
                 self.known.insert(code, found);
@@ -51,7 +48,7 @@ impl Places {
                 return Ok(*site);
             }
         }
-        let name = innermost.and_then(|pc| self.known.get(&pc));
+        let name = self.known.get(&pc).filter(|_| pc != 0);
         let name = name.map_or("?".to_string(), |(_, name)| name.clone());
         self.named(writer, name)
     }
@@ -113,4 +110,13 @@ impl Places {
         self.sites.insert(name, site);
         Ok(site)
     }
+}
+
+/// The calls that lead to code, innermost first, from those that are made, outermost first.
+pub fn stack(pc: u64, calls: &[u64]) -> impl Iterator<Item = u64> {
+    let innermost = (pc != 0).then_some(pc);
+    // Whoever called the first function is not the program.
+    innermost
+        .into_iter()
+        .chain(calls.iter().skip(1).rev().copied())
 }

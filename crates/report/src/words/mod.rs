@@ -151,6 +151,10 @@ pub(crate) fn subject(variable: &Variable) -> String {
                 counted(block.size, "byte")
             ),
         },
+        Storage::Heap(_) | Storage::Object => match name.contains(['.', '[']) {
+            true => format!("`{name}` on the heap"),
+            false => format!("the `{name}` on the heap"),
+        },
         _ if variable.is_described() => format!("the {name}"),
         Storage::Local { function } => format!("`{name}` in `{}`", cut(function, MAX_NAME)),
         Storage::ThreadLocal { thread } => {

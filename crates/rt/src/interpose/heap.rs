@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
 
+use super::library_calls::call_of_program;
 use super::memory::writes;
 use super::real::real;
 use crate::check::range::range_entered;
@@ -65,20 +66,24 @@ fn born(memory: usize, before: usize, size: usize, pc: usize) -> *mut c_void {
     }
     let block = memory + before;
     let entered = enter();
-    let (stack, thread) = match &entered {
-        Some(entered) => (entered.thread().stack_at(pc), entered.thread().owner()),
+    let (call, stack, owner) = match &entered {
+        Some(entered) => {
+            let thread = entered.thread();
+            let call = call_of_program(thread, pc);
+            (call, thread.stack_at(call), thread.owner())
+        }
         None => Default::default(),
     };
     // SAFETY: the bytes before the block are part of its memory.
     unsafe {
         world()
             .blocks
-            .add(block, Header::new(size, before, stack, thread))
+            .add(block, Header::new(size, before, stack, owner))
     };
     if recording::on() {
         if let Some(entered) = entered {
             let thread = entered.thread();
-            thread.note_memory(Stamped::Allocated, block, size, recording::code(pc, 0));
+            thread.note_memory(Stamped::Allocated, block, size, recording::code(call, 0));
         }
     } else if !world().off() {
         world()

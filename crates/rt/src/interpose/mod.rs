@@ -9,6 +9,7 @@ pub mod descriptors;
 mod exceptions;
 pub mod formatted;
 pub mod heap;
+mod library_calls;
 pub mod locks;
 pub mod memory;
 pub mod ompt;

@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::library_calls::call_of_program;
 use super::memory::writes;
 use super::real::real;
 use crate::hooks::export;
+use crate::openmp;
 use crate::order::sync;
 use crate::order::thread::{Thread, enter, local};
 use crate::order::threads;
@@ -115,7 +117,11 @@ unsafe fn born(
     let Some(entered) = enter() else {
         return create(start, argument);
     };
-    let thread = threads::create(&entered, pc, stack_size);
+    let call = match openmp::is_runtime(pc) {
+        true => pc,
+        false => call_of_program(entered.thread(), pc),
+    };
+    let thread = threads::create(&entered, call, stack_size);
     // SAFETY: just made.
     let id = unsafe { (*thread).id };
     drop(entered);

@@ -94,7 +94,7 @@ fn pointer(at: *const Frame, address: usize) -> usize {
 }
 
 /// The address with this lower half that is nearest to another.
-fn near(address: usize, low: usize) -> usize {
+pub fn near(address: usize, low: usize) -> usize {
     let half = 1_usize << 31;
     let there = address & !(half * 2 - 1) | low;
     match there.wrapping_sub(address) as isize {

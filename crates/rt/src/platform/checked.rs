@@ -4,6 +4,7 @@
 //! half a picture would show races that are none.
 
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::hooks::annotations::benign;
@@ -11,8 +12,12 @@ use crate::interpose::cxx_library::standard_streams;
 use crate::interpose::heap::real_malloc;
 
 const MOST: usize = 256;
+/// How many bytes a call has at most.
+const LONGEST_CALL: usize = 7;
 /// Where each module begins and ends. If there are more than these, all code counts as checked.
 static MODULES: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
+/// Where the code of each begins and ends.
+static CODE: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The library that the program's allocator is part of.
 static ALLOCATOR: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -24,6 +29,29 @@ static LOADED: AtomicU64 = AtomicU64::new(0);
 pub fn is_checked(code: usize) -> bool {
     let count = COUNT.load(Ordering::Acquire);
     count >= MOST || MODULES[..count].iter().any(|module| holds(module, code))
+}
+
+/// Whether checked code has a call that returns to this address.
+pub fn follows_call(address: usize) -> bool {
+    let count = COUNT.load(Ordering::Acquire);
+    let is_there = |code| count < MOST && CODE[..count].iter().any(|module| holds(module, code));
+    let Some(start) = address.checked_sub(LONGEST_CALL) else {
+        return false;
+    };
+    if !is_there(start) || !is_there(address) {
+        return false;
+    }
+    // SAFETY: code of a module that was loaded when it was looked at, and whose function has not returned.
+    let bytes = unsafe { &*(start as *const [u8; LONGEST_CALL]) };
+    let is_indirect = |second: u8| second >> 3 & 7 == 2;
+    match *bytes {
+        [_, _, 0xe8, ..] => true,
+        // Through a register, or memory that it points to, or a table.
+        [.., 0xff, second] => is_indirect(second),
+        [.., 0xff, second, _] => is_indirect(second),
+        [.., 0xff, second, _, _, _, _] => is_indirect(second),
+        _ => false,
+    }
 }
 
 /// Whether code at an address is the allocator's: its locks order what it does with its own memory, and who calls it
@@ -57,6 +85,13 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, _: *mut c
             .iter()
             .filter(|header| header.p_type == libc::PT_LOAD)
     };
+    let code = loaded()
+        .filter(|header| header.p_flags & libc::PF_X != 0)
+        .map(|header| {
+            base + header.p_vaddr as usize..base + (header.p_vaddr + header.p_memsz) as usize
+        })
+        .next()
+        .unwrap_or(0..0);
     let start = loaded().map(|header| base + header.p_vaddr as usize).min();
     let end = loaded()
         .map(|header| base + (header.p_vaddr + header.p_memsz) as usize)
@@ -82,7 +117,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, _: *mut c
     }
     // SAFETY: the headers of a loaded module.
     if is_executable || unsafe { calls_runtime(base, headers) } {
-        add(start, end);
+        add(start..end, code);
     } else if (start..end).contains(&real_malloc()) {
         ALLOCATOR[0].store(start, Ordering::Relaxed);
         ALLOCATOR[1].store(end, Ordering::Relaxed);
@@ -90,11 +125,13 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, _: *mut c
     0
 }
 
-fn add(start: usize, end: usize) {
+fn add(module: Range<usize>, code: Range<usize>) {
     let place = COUNT.load(Ordering::Relaxed);
-    if !is_checked(start) && place < MOST {
-        MODULES[place][0].store(start, Ordering::Relaxed);
-        MODULES[place][1].store(end, Ordering::Relaxed);
+    if !is_checked(module.start) && place < MOST {
+        for (list, range) in [(&MODULES, module), (&CODE, code)] {
+            list[place][0].store(range.start, Ordering::Relaxed);
+            list[place][1].store(range.end, Ordering::Relaxed);
+        }
         COUNT.store(place + 1, Ordering::Release);
     }
 }

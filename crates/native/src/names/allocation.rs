@@ -1,0 +1,300 @@
+//! The type that a line which allocates says it allocates: `new Node`, `malloc(sizeof(struct node))`, `malloc(n * sizeof *p)`,
+//! `(node *)malloc(n)`, `node *p = malloc(n)`, `std::make_unique<Node[]>(n)`; and the one that the C++ library's allocator is of.
+//!
+//! A line is text, and text can be misread: whoever asks compares the type's size with the block's.
+
+/// What is said of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What it holds.
+    pub what: Spelling,
+    /// How many bytes come before that.
+    pub before: u64,
+    /// Whether something else comes behind it.
+    pub and_more: bool,
+}
+
+impl From<Spelling> for Said {
+    fn from(what: Spelling) -> Said {
+        Said {
+            what,
+            before: 0,
+            and_more: false,
+        }
+    }
+}
+
+/// The type that something is said to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// A type, without namespaces: `Node`, `Box<int>`, `unsigned long`.
+    Type(String),
+    /// What a variable of this name points to.
+    PointedBy(String),
+    /// Pointers.
+    Pointer,
+}
+
+/// What the library keeps in front of a value that it allocates together with something of its own.
+const HEADERS: [(&str, u64); 5] = [
+    ("std::_Sp_counted_ptr_inplace<", 16),
+    ("std::_List_node<", 16),
+    ("std::_Fwd_list_node<", 8),
+    ("std::_Rb_tree_node<", 32),
+    ("std::__detail::_Hash_node<", 8),
+];
+
+/// What an allocator of the C++ library allocates, by the name of its function.
+pub fn of_allocator(function: &str) -> Option<Said> {
+    let after = ["std::__new_allocator<", "new_allocator<", "std::allocator<"]
+        .into_iter()
+        .find_map(|name| function.split_once(name))?
+        .1;
+    let value = first_argument(after);
+    let header = HEADERS.iter().find_map(|(name, size)| {
+        let inside = value.strip_prefix(name)?;
+        Some((first_argument(inside), *size))
+    });
+    let (value, before) = header.unwrap_or((value, 0));
+    Some(Said {
+        before,
+        ..spelling(value)?.into()
+    })
+}
+
+/// The first of a template's arguments, whose list begins here.
+fn first_argument(list: &str) -> &str {
+    let mut depth = 0;
+    let end = list.char_indices().find(|(_, c)| {
+        depth += matches!(c, '<' | '(') as i32;
+        let ends = depth == 0 && matches!(c, ',' | '>');
+        depth -= matches!(c, '>' | ')') as i32;
+        ends
+    });
+    list[..end.map_or(list.len(), |(at, _)| at)].trim()
+}
+
+/// What a piece of a line says, what says it best first.
+pub fn of_line(line: &str) -> Vec<Said> {
+    let words = |word: &'static str| {
+        line.match_indices(word).filter_map(move |(at, _)| {
+            let before = line[..at].chars().next_back();
+            let after = &line[at + word.len()..];
+            let is_word = !before.is_some_and(is_name) && !after.starts_with(is_name);
+            is_word.then_some((at, after))
+        })
+    };
+    let mut found: Vec<Option<Spelling>> = Vec::new();
+    let sizes = words("sizeof").filter_map(|(at, after)| {
+        let (what, after) = of_sizeof(after.trim_start())?;
+        let is_sum = line[..at].trim_end().ends_with('+') || after.trim_start().starts_with('+');
+        Some(Said {
+            and_more: is_sum,
+            ..what.into()
+        })
+    });
+    let mut all: Vec<Said> = sizes.collect();
+    found.extend(words("new").map(|(_, after)| {
+        let after = after.trim_start();
+        // Where to put it, or what not to throw.
+        let ty = match after.strip_prefix('(') {
+            Some(inner) => inner.split_once(')')?.1,
+            None => after,
+        };
+        spelling(leading_type(ty))
+    }));
+    for name in ["make_shared", "make_unique", "make_unique_for_overwrite"] {
+        found.extend(words(name).map(|(_, after)| {
+            let value = first_argument(after.trim_start().strip_prefix('<')?);
+            spelling(value.strip_suffix("[]").unwrap_or(value))
+        }));
+    }
+    for name in ["malloc", "calloc", "realloc", "aligned_alloc"] {
+        found.extend(words(name).map(|(at, _)| of_context(line[..at].trim_end())));
+    }
+    all.extend(found.into_iter().flatten().map(Said::from));
+    all
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// `(struct node)`, `(*p)`, `*p`; and what comes behind it.
+fn of_sizeof(text: &str) -> Option<(Spelling, &str)> {
+    let (operand, after) = match text.strip_prefix('(') {
+        Some(inner) => {
+            let mut depth = 1;
+            let end = inner.find(|c| {
+                depth += (c == '(') as i32 - (c == ')') as i32;
+                depth == 0
+            })?;
+            (inner[..end].trim(), &inner[end + 1..])
+        }
+        None => {
+            let end = text.find([',', ')', ';', '+']).unwrap_or(text.len());
+            (text[..end].trim(), &text[end..])
+        }
+    };
+    let pointer = match operand.strip_prefix('*') {
+        Some(pointer) => pointer.trim(),
+        None => match operand.split_once('[') {
+            Some((pointer, _)) => pointer.trim(),
+            None => return Some((spelling(operand)?, after)),
+        },
+    };
+    // `p->items` is no variable of its own.
+    let is_variable = !pointer.is_empty() && pointer.chars().all(is_name);
+    is_variable.then(|| (Spelling::PointedBy(pointer.to_string()), after))
+}
+
+/// What stands before a call of `malloc`: a cast, or the declaration of a pointer.
+fn of_context(before: &str) -> Option<Spelling> {
+    if let Some(cast) = before.strip_suffix(')') {
+        let (_, ty) = cast.rsplit_once('(')?;
+        return spelling(ty.trim().strip_suffix('*')?);
+    }
+    let declared = before.strip_suffix('=')?.trim_end();
+    let name = declared.rfind(|c| !is_name(c))?;
+    let ty = declared[..=name].trim_end().strip_suffix('*')?;
+    let start = ty.rfind(['(', ';', '{', ',', '}']).map_or(0, |at| at + 1);
+    spelling(&ty[start..])
+}
+
+/// The type that a text begins with.
+fn leading_type(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut depth = 0;
+    let end = text.char_indices().find(|(at, c)| {
+        depth += (*c == '<') as i32;
+        let is_inside = depth > 0 || is_name(*c) || matches!(c, ':' | '*');
+        depth -= (*c == '>') as i32;
+        // `unsigned long`, `struct node`: words of types that have several; `node *`.
+        let is_between = *c == ' '
+            && (WORDS.iter().any(|word| last_word(&text[..*at]) == *word)
+                || text[*at..].trim_start().starts_with('*'));
+        !is_inside && !is_between
+    });
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
+/// Words that another word of the type follows.
+const WORDS: [&str; 10] = [
+    "struct", "class", "union", "enum", "const", "volatile", "unsigned", "signed", "long", "short",
+];
+
+fn last_word(text: &str) -> &str {
+    text.rsplit(|c| !is_name(c)).next().unwrap_or_default()
+}
+
+/// A type as it is known by: without qualifiers, namespaces and needless blanks.
+fn spelling(text: &str) -> Option<Spelling> {
+    let text = text.trim();
+    if text.ends_with('*') {
+        return Some(Spelling::Pointer);
+    }
+    let mut rest = text;
+    while let Some((word, after)) = rest.split_once(' ')
+        && matches!(
+            word,
+            "struct" | "class" | "union" | "enum" | "const" | "volatile" | "static" | "typename"
+        )
+    {
+        rest = after.trim_start();
+    }
+    let rest = rest.strip_suffix(" const").unwrap_or(rest);
+    let end = rest.find('<').unwrap_or(rest.len());
+    let start = rest[..end].rfind("::").map_or(0, |at| at + 2);
+    let name = rest[start..].trim();
+    let is_type = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !name.contains(['(', ')', '"', '=', ';']);
+    is_type.then(|| Spelling::Type(name.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ty(name: &str) -> Spelling {
+        Spelling::Type(name.to_string())
+    }
+
+    #[test]
+    fn a_line_says_what_it_allocates() {
+        let pointed = |name: &str| Spelling::PointedBy(name.to_string());
+        for (line, said) in [
+            ("auto n = new Node{1, nullptr};", vec![ty("Node")]),
+            (
+                "Node *n = new (std::nothrow) app::Node(2);",
+                vec![ty("Node")],
+            ),
+            ("p = new unsigned long[4];", vec![ty("unsigned long")]),
+            (
+                "p = new Box<std::pair<int, int>>();",
+                vec![ty("Box<std::pair<int, int>>")],
+            ),
+            ("p = new Node*[8];", vec![Spelling::Pointer]),
+            ("p = new Node *[8];", vec![Spelling::Pointer]),
+            ("renewed = old;", vec![]),
+            ("n = malloc(sizeof(struct node));", vec![ty("node")]),
+            ("n = malloc(sizeof *n);", vec![pointed("n")]),
+            ("n = calloc(4, sizeof(*n));", vec![pointed("n")]),
+            ("n = calloc(4, sizeof n[0]);", vec![pointed("n")]),
+            ("q->items = malloc(8 * sizeof *q->items);", vec![]),
+            ("n = malloc(sizeof *n * 3);", vec![]),
+            ("n = malloc(sizeof(node_t *) * 3);", vec![Spelling::Pointer]),
+            ("struct node *n = malloc(size);", vec![ty("node")]),
+            (
+                "for (int i = 0; i < 3; i++) { double *d = malloc(80); }",
+                vec![ty("double")],
+            ),
+            ("n = (node_t *)malloc(size);", vec![ty("node_t")]),
+            ("n = (node_t *) calloc(1, size);", vec![ty("node_t")]),
+            ("n = malloc(size);", vec![]),
+            ("auto p = std::make_unique<Node[]>(3);", vec![ty("Node")]),
+            ("auto p = std::make_shared<app::Node>(3);", vec![ty("Node")]),
+        ] {
+            let said: Vec<Said> = said.into_iter().map(Said::from).collect();
+            assert_eq!(of_line(line), said, "{line}");
+        }
+        for line in [
+            "n = malloc(sizeof(struct node) + size);",
+            "n = malloc(size + sizeof(struct node));",
+        ] {
+            let [said] = &of_line(line)[..] else {
+                panic!("{line}");
+            };
+            assert_eq!((&said.what, said.and_more), (&ty("node"), true), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_allocator_of_the_library_says_what_of() {
+        for (function, said) in [
+            (
+                "std::__new_allocator<int>::allocate(unsigned long, void const*)",
+                Some((ty("int"), 0)),
+            ),
+            (
+                "__gnu_cxx::new_allocator<app::Node>::allocate(unsigned long)",
+                Some((ty("Node"), 0)),
+            ),
+            (
+                "std::__new_allocator<std::_Sp_counted_ptr_inplace<app::Node, std::allocator<void>, (__gnu_cxx::_Lock_policy)2> >::allocate",
+                Some((ty("Node"), 16)),
+            ),
+            (
+                "std::__new_allocator<std::_List_node<Node> >::allocate",
+                Some((ty("Node"), 16)),
+            ),
+            (
+                "std::__new_allocator<Node*>::allocate",
+                Some((Spelling::Pointer, 0)),
+            ),
+            ("operator new(unsigned long)", None),
+        ] {
+            let found = of_allocator(function).map(|said| (said.what, said.before));
+            assert_eq!(found, said, "{function}");
+        }
+    }
+}
