@@ -452,10 +452,10 @@ int main(void) {
     let text = recorded_text(here);
     let mut blocks: Vec<&str> = text
         .lines()
-        .filter(|line| line.contains("bytes+12#") && line.contains("program.c:8"))
+        .filter(|line| line.contains("[3])") && line.contains("program.c:8"))
         .map(|line| {
-            let (_, number) = line.split_once('#').unwrap();
-            number.split(')').next().unwrap()
+            let (_, number) = line.split_once("int#").unwrap();
+            number.split('[').next().unwrap()
         })
         .collect();
     assert_eq!(blocks.len(), 100, "{text}");
