@@ -40,12 +40,12 @@ int main(void) {
     pthread_create(&a, 0, visitor, room);
     pthread_create(&b, 0, poster, room);
     pthread_barrier_wait(&room->barrier);
-    pthread_barrier_destroy(&room->barrier);
     pthread_mutex_lock(&room->mutex);
     while (!room->done) {
       pthread_cond_wait(&room->condition, &room->mutex);
     }
     pthread_mutex_unlock(&room->mutex);
+    pthread_barrier_destroy(&room->barrier);
     pthread_cond_destroy(&room->condition);
     pthread_mutex_destroy(&room->mutex);
     sem_wait(&room->semaphore);

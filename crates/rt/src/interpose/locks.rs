@@ -28,7 +28,8 @@ fn is_internal(pc: usize) -> bool {
     is_runtime(pc) || is_allocator(pc)
 }
 
-/// A lock must live while it is used: its memory is read.
+/// A lock must live while it is used: its memory is read. Whoever takes one reads it before: what the last holder has done,
+/// to make it among other things, is not known yet.
 fn uses(lock: usize, pc: usize) {
     if is_checked(pc) {
         access::<0, false>(lock, pc);
@@ -49,21 +50,18 @@ fn got_mutex(lock: usize, result: usize, pc: usize) {
     if is_got(result) {
         sync::hold(lock, true, None, pc);
     }
-    uses(lock, pc);
 }
 
 fn got_write(lock: usize, result: usize, pc: usize) {
     if is_got(result) {
         sync::hold(lock, true, Some(readers(lock)), pc);
     }
-    uses(lock, pc);
 }
 
 fn got_read(lock: usize, result: usize, pc: usize) {
     if went_well(result) {
         sync::hold(lock, false, None, pc);
     }
-    uses(lock, pc);
 }
 
 fn gives_mutex(lock: usize, pc: usize) {
@@ -75,7 +73,6 @@ fn got_token(semaphore: usize, result: usize, pc: usize) {
     if went_well(result) {
         sync::take(semaphore, pc);
     }
-    uses(semaphore, pc);
 }
 
 fn ends(lock: usize, pc: usize) {
@@ -85,35 +82,35 @@ fn ends(lock: usize, pc: usize) {
 
 calls! { (pc, result) unless(is_internal(pc))
     pthread_mutex_init(lock, attributes) { changes(lock, pc) } {};
-    pthread_mutex_lock(lock) {} { got_mutex(lock, result, pc) };
-    pthread_mutex_trylock(lock) {} { got_mutex(lock, result, pc) };
-    pthread_mutex_timedlock(lock, time) {} { got_mutex(lock, result, pc) };
-    pthread_mutex_clocklock(lock, clock, time) {} { got_mutex(lock, result, pc) };
+    pthread_mutex_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_mutex_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_mutex_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_mutex_clocklock(lock, clock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_mutex_unlock(lock) { gives_mutex(lock, pc) } {};
     pthread_mutex_destroy(lock) { ends(lock, pc) } {};
 
     pthread_spin_init(lock, shared) { changes(lock, pc) } {};
-    pthread_spin_lock(lock) {} { got_mutex(lock, result, pc) };
-    pthread_spin_trylock(lock) {} { got_mutex(lock, result, pc) };
+    pthread_spin_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_spin_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_spin_unlock(lock) { gives_mutex(lock, pc) } {};
     pthread_spin_destroy(lock) { ends(lock, pc) } {};
 
     mtx_init(lock, kind) { changes(lock, pc) } {};
-    mtx_lock(lock) {} { got_mutex(lock, result, pc) };
-    mtx_trylock(lock) {} { got_mutex(lock, result, pc) };
-    mtx_timedlock(lock, time) {} { got_mutex(lock, result, pc) };
+    mtx_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    mtx_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    mtx_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     mtx_unlock(lock) { gives_mutex(lock, pc) } {};
     mtx_destroy(lock) { ends(lock, pc) } {};
 
     pthread_rwlock_init(lock, attributes) { changes(lock, pc) } {};
-    pthread_rwlock_rdlock(lock) {} { got_read(lock, result, pc) };
-    pthread_rwlock_tryrdlock(lock) {} { got_read(lock, result, pc) };
-    pthread_rwlock_timedrdlock(lock, time) {} { got_read(lock, result, pc) };
-    pthread_rwlock_clockrdlock(lock, clock, time) {} { got_read(lock, result, pc) };
-    pthread_rwlock_wrlock(lock) {} { got_write(lock, result, pc) };
-    pthread_rwlock_trywrlock(lock) {} { got_write(lock, result, pc) };
-    pthread_rwlock_timedwrlock(lock, time) {} { got_write(lock, result, pc) };
-    pthread_rwlock_clockwrlock(lock, clock, time) {} { got_write(lock, result, pc) };
+    pthread_rwlock_rdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
+    pthread_rwlock_tryrdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
+    pthread_rwlock_timedrdlock(lock, time) { uses(lock, pc) } { got_read(lock, result, pc) };
+    pthread_rwlock_clockrdlock(lock, clock, time) { uses(lock, pc) } { got_read(lock, result, pc) };
+    pthread_rwlock_wrlock(lock) { uses(lock, pc) } { got_write(lock, result, pc) };
+    pthread_rwlock_trywrlock(lock) { uses(lock, pc) } { got_write(lock, result, pc) };
+    pthread_rwlock_timedwrlock(lock, time) { uses(lock, pc) } { got_write(lock, result, pc) };
+    pthread_rwlock_clockwrlock(lock, clock, time) { uses(lock, pc) } { got_write(lock, result, pc) };
     pthread_rwlock_unlock(lock) {
         uses(lock, pc);
         sync::unhold(lock, Some(readers(lock)), pc);
@@ -124,10 +121,10 @@ calls! { (pc, result) unless(is_internal(pc))
     } {};
 
     sem_init(semaphore, shared, value) { changes(semaphore, pc) } {};
-    sem_wait(semaphore) {} { got_token(semaphore, result, pc) };
-    sem_trywait(semaphore) {} { got_token(semaphore, result, pc) };
-    sem_timedwait(semaphore, time) {} { got_token(semaphore, result, pc) };
-    sem_clockwait(semaphore, clock, time) {} { got_token(semaphore, result, pc) };
+    sem_wait(semaphore) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
+    sem_trywait(semaphore) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
+    sem_timedwait(semaphore, time) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
+    sem_clockwait(semaphore, clock, time) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
     sem_post(semaphore) {
         uses(semaphore, pc);
         sync::give(semaphore, pc);
@@ -159,6 +156,8 @@ unsafe extern "C" fn barrier_wait(barrier: usize, pc: usize) -> c_int {
     if let Some(round) = round {
         sync::leave(barrier, round, pc);
     }
+    // The others may be on their way out still when one of them goes on.
+    uses(barrier, pc);
     result
 }
 
