@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::memory::{reads, writes};
 use super::real::real;
 use crate::hooks::export;
+use crate::order::sync;
 use crate::order::thread::enter;
 
 const SIGNALS: usize = 65;
@@ -23,6 +24,16 @@ static ENTRIES: [Entry; SIGNALS] = [const {
     }
 }; SIGNALS];
 
+/// The channel from whoever installs a handler to the handler, whichever thread that runs on.
+fn installation(signal: c_int) -> usize {
+    std::ptr::from_ref(&ENTRIES[signal as usize % SIGNALS]) as usize
+}
+
+/// What has been done happens before the handler that is about to be installed.
+fn installs(signal: c_int, pc: usize) {
+    sync::release(installation(signal), pc);
+}
+
 unsafe extern "C" fn handle(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: what the kernel gave.
     unsafe {
@@ -38,6 +49,7 @@ unsafe fn call(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) 
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         return;
     }
+    sync::acquire(installation(number), handler);
     super::processes::has_signal(number, handler);
     // SAFETY: the program has registered the handler with these flags.
     unsafe {
@@ -169,9 +181,11 @@ unsafe extern "C" fn sigaction_of_program(
         writes(old as usize, size_of::<Action>(), pc);
     }
     result
+        installs(number, pc);
 }
 
-unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
+unsafe extern "C" fn signal(number: c_int, handler: usize, pc: usize) -> usize {
+    installs(number, pc);
     // SAFETY: the program's own call.
     unsafe {
         let mut new: Action = std::mem::zeroed();
