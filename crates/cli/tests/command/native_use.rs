@@ -628,6 +628,25 @@ fn a_thread_or_block_that_a_library_makes_is_the_work_of_the_line_that_called_it
 }
 
 #[test]
+fn a_thread_is_called_what_its_annotation_says() {
+    const NAMED: &str = "#include <pthread.h>\n\
+        void AnnotateThreadName(const char *, int, const char *);\n\
+        int x;\n\
+        static void *feeder(void *unused) { AnnotateThreadName(__FILE__, __LINE__, \"feeder\"); x++; return unused; }\n\
+        int main(void) { pthread_t a; pthread_create(&a, 0, feeder, 0); x++; pthread_join(a, 0); }\n";
+    let Some(here) = directory(&[("named.c", NAMED)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "-O1", "named.c", "-o", "named"]));
+    for options in [&["run", "./named"][..], &["run", "--predict", "./named"]] {
+        let output = deadheat_in(here, options);
+        let text = stderr(&output);
+        assert!(text.contains("by T1 (feeder)"), "{text}");
+    }
+}
+
+#[test]
 fn thread_local_variables_are_named_with_their_thread() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/native/thread-local.c");
     let text = std::fs::read_to_string(source).unwrap();

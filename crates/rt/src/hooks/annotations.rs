@@ -1,9 +1,10 @@
 //! What programs tell of themselves: custom synchronisation, benign accesses, fibers.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::export;
+use crate::check::access::{access, atomic_access};
 use crate::order::sync;
 use crate::order::thread::{enter, local};
 use crate::output::recording::{self, NewMemory, Stamped};
@@ -16,32 +17,103 @@ extern "C" fn release(address: usize, pc: usize) {
     sync::release_more(address, pc)
 }
 
+const LINKER_INIT: u32 = 1 << 0;
 const READ_LOCK: u32 = 1 << 3;
 const TRY_FAILED: u32 = 1 << 5;
+const RECURSIVE_LOCK: u32 = 1 << 6;
+const RECURSIVE_UNLOCK: u32 = 1 << 7;
 
-extern "C" fn mutex_create(_address: usize, _flags: u32) {}
-extern "C" fn mutex_destroy(address: usize, _flags: u32) {
-    sync::destroy(address, 0)
+/// A mutex of the program's own begins or ends: nobody may use it meanwhile.
+fn mutex_changes(address: usize, pc: usize) {
+    access::<0, true>(address, pc);
 }
-extern "C" fn mutex_pre_lock(_address: usize, _flags: u32) {}
 
-extern "C" fn mutex_post_lock(address: usize, flags: u32, _recursion: i32) {
-    if flags & TRY_FAILED == 0 {
-        let write = flags & READ_LOCK == 0;
-        sync::hold(address, write, Some(address + 1), 0);
+/// A mutex of the program's own must live while it is used. Its state is atomic: who looks at it does no harm.
+fn uses_mutex(address: usize, pc: usize) {
+    atomic_access(address, 1, false, pc);
+}
+
+extern "C" fn mutex_create(address: usize, flags: u32, pc: usize) {
+    if flags & LINKER_INIT == 0 {
+        mutex_changes(address, pc);
     }
 }
 
-extern "C" fn mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
-    sync::unhold(address, Some(address + 1), 0);
-    0
+extern "C" fn mutex_destroy(address: usize, flags: u32, pc: usize) {
+    if flags & LINKER_INIT == 0 {
+        mutex_changes(address, pc);
+    }
+    sync::destroy(address, pc);
 }
 
-extern "C" fn mutex_post_unlock(_address: usize, _flags: u32) {}
-extern "C" fn mutex_pre_signal(_address: usize, _flags: u32) {}
-extern "C" fn mutex_post_signal(_address: usize, _flags: u32) {}
-extern "C" fn mutex_pre_divert(_address: usize, _flags: u32) {}
-extern "C" fn mutex_post_divert(_address: usize, _flags: u32) {}
+/// The code of a mutex begins: what it does to keep others out is its own business, neither checked nor an order.
+fn mutex_code_begins() {
+    ignore_begin();
+    ignore(2, true);
+}
+
+fn mutex_code_ends() {
+    ignore(2, false);
+    ignore_end();
+}
+
+extern "C" fn mutex_pre_lock(address: usize, _flags: u32, pc: usize) {
+    uses_mutex(address, pc);
+    mutex_code_begins();
+}
+
+extern "C" fn mutex_post_lock(address: usize, flags: u32, recursion: i32, pc: usize) {
+    mutex_code_ends();
+    if flags & TRY_FAILED == 0 {
+        let write = flags & READ_LOCK == 0;
+        let times = if flags & RECURSIVE_LOCK != 0 {
+            recursion.clamp(1, DEEPEST)
+        } else {
+            1
+        };
+        for _ in 0..times {
+            sync::hold(address, write, Some(address + 1), pc);
+        }
+    }
+}
+
+/// How often a recursive mutex is taken at once: whoever says more is wrong.
+const DEEPEST: i32 = 1 << 16;
+
+/// Says how often a recursive mutex that is given back for good was held.
+extern "C" fn mutex_pre_unlock(address: usize, flags: u32, pc: usize) -> i32 {
+    uses_mutex(address, pc);
+    let times = match flags & RECURSIVE_UNLOCK != 0 {
+        true => sync::times_held(address).max(1),
+        false => 1,
+    };
+    for _ in 0..times {
+        sync::unhold(address, Some(address + 1), pc);
+    }
+    mutex_code_begins();
+    times as i32
+}
+
+extern "C" fn mutex_post_unlock(_address: usize, _flags: u32) {
+    mutex_code_ends();
+}
+
+extern "C" fn mutex_pre_signal(_address: usize, _flags: u32) {
+    mutex_code_begins();
+}
+
+extern "C" fn mutex_post_signal(_address: usize, _flags: u32) {
+    mutex_code_ends();
+}
+
+/// In the midst of a mutex's code, code begins that is not.
+extern "C" fn mutex_pre_divert(_address: usize, _flags: u32) {
+    mutex_code_ends();
+}
+
+extern "C" fn mutex_post_divert(_address: usize, _flags: u32) {
+    mutex_code_begins();
+}
 
 fn ignore(which: usize, more: bool) {
     if let Some(entered) = enter() {
@@ -97,11 +169,11 @@ extern "C" fn lock_destroy(_file: *const c_char, _line: i32, address: usize) {
 }
 
 extern "C" fn lock_acquired(_file: *const c_char, _line: i32, address: usize, write: usize) {
-    mutex_post_lock(address, if write != 0 { 0 } else { READ_LOCK }, 1);
+    sync::hold(address, write != 0, Some(address + 1), 0);
 }
 
 extern "C" fn lock_released(_file: *const c_char, _line: i32, address: usize, _write: usize) {
-    mutex_pre_unlock(address, 0);
+    sync::unhold(address, Some(address + 1), 0);
 }
 
 /// The memory is as new: nothing that was done to it counts.
@@ -137,7 +209,18 @@ pub fn benign(address: usize, size: usize) {
     }
 }
 
-extern "C" fn thread_name(_file: *const c_char, _line: i32, _name: *const c_char) {}
+/// The running thread is called so.
+///
+/// # Safety
+/// The name is a string of C.
+unsafe extern "C" fn thread_name(_file: *const c_char, _line: i32, name: *const c_char) {
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    if let Some(entered) = enter() {
+        crate::order::threads::name_own(entered.thread(), name);
+    }
+}
+
 pub extern "C" fn nothing() {}
 pub extern "C" fn zero() -> usize {
     0
@@ -178,17 +261,17 @@ extern "C" fn silent_barrier_wait(barrier: &AtomicU64) {
 /// The name is a string of C.
 unsafe extern "C" fn name_fiber(fiber: usize, name: *const c_char) {
     // SAFETY: the caller's promise.
-    unsafe { crate::order::fibers::name(fiber, std::ffi::CStr::from_ptr(name).to_bytes()) }
+    unsafe { crate::order::fibers::name(fiber, CStr::from_ptr(name).to_bytes()) }
 }
 
 export! {
     "__tsan_acquire" 1 => acquire;
     "__tsan_release" 1 => release;
-    "__tsan_mutex_create" plain => mutex_create;
-    "__tsan_mutex_destroy" plain => mutex_destroy;
-    "__tsan_mutex_pre_lock" plain => mutex_pre_lock;
-    "__tsan_mutex_post_lock" plain => mutex_post_lock;
-    "__tsan_mutex_pre_unlock" plain => mutex_pre_unlock;
+    "__tsan_mutex_create" 2 => mutex_create;
+    "__tsan_mutex_destroy" 2 => mutex_destroy;
+    "__tsan_mutex_pre_lock" 2 => mutex_pre_lock;
+    "__tsan_mutex_post_lock" 3 => mutex_post_lock;
+    "__tsan_mutex_pre_unlock" 2 => mutex_pre_unlock;
     "__tsan_mutex_post_unlock" plain => mutex_post_unlock;
     "__tsan_mutex_pre_signal" plain => mutex_pre_signal;
     "__tsan_mutex_post_signal" plain => mutex_post_signal;

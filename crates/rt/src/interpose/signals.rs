@@ -51,6 +51,7 @@ unsafe fn call(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) 
     }
     sync::acquire(installation(number), handler);
     super::processes::has_signal(number, handler);
+    let ignored = set_ignored([0; 3]);
     // SAFETY: the program has registered the handler with these flags.
     unsafe {
         if entry.flags.load(Ordering::Relaxed) & libc::SA_SIGINFO as usize != 0 {
@@ -62,6 +63,21 @@ unsafe fn call(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) 
             handler(number);
         }
     }
+    set_ignored(ignored);
+}
+
+/// Sets what the running thread ignores, and says what that was. A handler did not ask for what the code does that it has
+/// interrupted.
+fn set_ignored(now: [u32; 3]) -> [u32; 3] {
+    let Some(entered) = enter() else {
+        return now;
+    };
+    let thread = entered.thread();
+    let before = std::mem::replace(&mut thread.ignore, now);
+    if before != now {
+        thread.refresh();
+    }
+    before
 }
 
 /// Calls the handler of a signal that has waited.
@@ -165,6 +181,7 @@ unsafe extern "C" fn sigaction_of_program(
 ) -> c_int {
     if !new.is_null() {
         reads(new as usize, size_of::<Action>(), pc);
+        installs(number, pc);
     }
     let entered = enter();
     // SAFETY: the program's own call.
@@ -181,7 +198,6 @@ unsafe extern "C" fn sigaction_of_program(
         writes(old as usize, size_of::<Action>(), pc);
     }
     result
-        installs(number, pc);
 }
 
 unsafe extern "C" fn signal(number: c_int, handler: usize, pc: usize) -> usize {
@@ -201,5 +217,5 @@ unsafe extern "C" fn signal(number: c_int, handler: usize, pc: usize) -> usize {
 
 export! {
     "sigaction" 3 => sigaction_of_program;
-    "signal" plain => signal;
+    "signal" 2 => signal;
 }

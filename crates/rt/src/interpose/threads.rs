@@ -378,17 +378,10 @@ unsafe extern "C" fn setname(handle: libc::pthread_t, name: *const c_char) -> c_
         // SAFETY: a string of C, by the function's contract.
         let text = unsafe { CStr::from_ptr(name) };
         // SAFETY: asks for the running thread's name for itself.
-        let own = handle == unsafe { libc::pthread_self() };
-        let id = if own {
-            Some(entered.thread().id)
-        } else {
-            world().threads.id_of(handle as usize)
-        };
-        if let Some(id) = id {
+        if handle == unsafe { libc::pthread_self() } {
+            threads::name_own(entered.thread(), text.to_bytes());
+        } else if let Some(id) = world().threads.id_of(handle as usize) {
             world().threads.set_name(id, text.to_bytes());
-        }
-        if own && recording::on() {
-            recording::name(entered.thread(), text.to_bytes());
         }
     }
     // SAFETY: the program's own call.

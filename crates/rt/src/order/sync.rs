@@ -334,7 +334,13 @@ impl Channels {
 #[inline]
 pub fn entered() -> Option<Entered> {
     let entered = enter()?;
-    (!world().off() && entered.thread().ignore[2] == 0).then_some(entered)
+    orders(entered.thread()).then_some(entered)
+}
+
+/// Whether what the thread synchronises by orders it: it may have asked for that not to count.
+#[inline]
+fn orders(thread: &Thread) -> bool {
+    !world().off() && thread.ignore[2] == 0
 }
 
 /// What was released at an address happens before what the thread does from now on.
@@ -412,14 +418,14 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
         let thread = entered.thread();
         let mut alone = 0;
         if recording::on() {
-            if !world().off() {
+            if orders(thread) {
                 thread.note(
                     Stamped::Lock,
                     address,
                     recording::code(pc, LockDetail::of_threads(write).into()),
                 );
             }
-        } else if !world().off() {
+        } else if orders(thread) {
             for released in readers.filter(|_| write).into_iter().chain([address]) {
                 if let Some(slot) = world().channels.find(released) {
                     slot.lock().acquire(thread);
@@ -485,7 +491,7 @@ pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
             thread.held.remove(index);
             thread.locks_changed();
         }
-        if world().off() {
+        if !orders(thread) {
             return;
         }
         match recording::on() {
@@ -497,6 +503,15 @@ pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
             false => unlock(thread, address, if write { None } else { readers }),
         }
     }
+}
+
+/// How often the running thread holds a lock.
+pub fn times_held(address: usize) -> usize {
+    let held = |entered: Entered| {
+        let locks = entered.thread().held.iter();
+        locks.filter(|held| held.address == address).count()
+    };
+    enter().map_or(0, held)
 }
 
 /// A thread ends while it holds locks: whoever gets them knows what it did.

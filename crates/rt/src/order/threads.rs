@@ -245,6 +245,14 @@ pub fn create(entered: &Entered, code: usize, stack_size: usize) -> *mut Thread 
     thread
 }
 
+/// The running thread is called so from now on.
+pub fn name_own(thread: &mut Thread, name: &[u8]) {
+    world().threads.set_name(thread.id, name);
+    if recording::on() {
+        recording::name(thread, name);
+    }
+}
+
 /// A thread could not be created after all.
 pub fn not_created(entered: &Entered, thread: *mut Thread) {
     // SAFETY: nobody else has it.

@@ -117,6 +117,9 @@ pub fn memory(record: Stamped, address: usize, size: usize, pc: usize) {
     }
 }
 
+/// The memory order of an operation that orders nothing.
+const RELAXED: u64 = 0;
+
 /// An atomic operation, which `operate` does and says what it was. Its place among those of the same variable is fixed
 /// while it is done.
 pub fn atomic<R>(
@@ -134,12 +137,13 @@ pub fn atomic<R>(
     }
     let _channel = world().channels.get(address).lock();
     let (result, kind, order) = operate();
+    let orders = thread.ignore[2] == 0;
     let detail = AtomicDetail {
-        order: order as u64,
+        order: if orders { order as u64 } else { RELAXED },
         kind,
         size: size as u64,
     };
-    if thread.ignore[2] == 0 {
+    if orders || thread.ignore[usize::from(kind != AtomicKind::Load)] == 0 {
         Lines::change_atomically(address, size);
         thread.note(Stamped::Atomic, address, code(pc, detail.into()));
     }
