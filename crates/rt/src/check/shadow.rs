@@ -92,26 +92,39 @@ impl Shadow {
         const STEP: usize = 2 * CHUNK;
         let mut at = from;
         while at < to {
-            let start = self.cell(at).as_ptr() as usize & !(PAGE - 1);
-            let mut present = [0u8; CHUNK / PAGE];
-            let pages = (STEP.min(to - at) / 2 / PAGE + 1).min(present.len());
-            let arguments = [start, pages * PAGE, present.as_mut_ptr() as usize, 0, 0, 0];
-            // SAFETY: the kernel writes one byte a page.
-            if unsafe { os::call(libc::SYS_mincore, arguments) } < 0 {
-                present.fill(1);
+            let chunk = at / STEP;
+            // SAFETY: within the bitmap: a chunk for each piece of the address space.
+            let word = unsafe { &*(self.chunks as *const AtomicU64).add(chunk / 64) };
+            let word = word.load(Ordering::Relaxed);
+            if word == 0 {
+                // Sixty-four at once: programs give back terabytes that they have reserved and hardly used.
+                at = (chunk / 64 + 1) * 64 * STEP;
+                continue;
             }
-            let first = at & !(2 * PAGE - 1);
-            for (page, _) in present[..pages]
-                .iter()
-                .enumerate()
-                .filter(|(_, there)| **there & 1 == 1)
-            {
-                let (start, end) = (first + page * 2 * PAGE, first + (page + 1) * 2 * PAGE);
-                if start.max(at) < end.min(to) {
-                    each(start.max(at), end.min(to));
-                }
+            let end = ((chunk + 1) * STEP).min(to);
+            if word & 1 << (chunk % 64) != 0 {
+                self.resident_in_chunk(at, end, &mut each);
             }
-            at = first + pages * 2 * PAGE;
+            at = end;
+        }
+    }
+
+    fn resident_in_chunk(self, from: usize, to: usize, each: &mut impl FnMut(usize, usize)) {
+        let page_of = |address| self.cell(address).as_ptr() as usize / PAGE;
+        let start = page_of(from);
+        let mut present = [0u8; CHUNK / PAGE];
+        let pages = page_of(to - 1) - start + 1;
+        let place = present.as_mut_ptr() as usize;
+        let arguments = [start * PAGE, pages * PAGE, place, 0, 0, 0];
+        // SAFETY: the kernel writes one byte a page.
+        if unsafe { os::call(libc::SYS_mincore, arguments) } < 0 {
+            present.fill(1);
+        }
+        let first = from & !(2 * PAGE - 1);
+        let there = |(_, there): &(usize, &u8)| **there & 1 == 1;
+        for (page, _) in present[..pages].iter().enumerate().filter(there) {
+            let (start, end) = (first + page * 2 * PAGE, first + (page + 1) * 2 * PAGE);
+            each(start.max(from), end.min(to));
         }
     }
 

@@ -4,11 +4,14 @@ use deadheat_model::finding::AccessCause;
 use std::ffi::{c_int, c_void};
 
 use deadheat_online::fasttrack::Kind;
+use rustc_hash::FxHashMap;
 
 use super::calls::calls;
 use super::heap::ends;
 use super::real::real;
+use super::table::Table;
 use crate::check::range::range;
+use crate::check::shadow::ADDRESS_BITS;
 use crate::hooks::export;
 use crate::order::thread::{enter, local};
 use crate::output::recording::{self, Stamped};
@@ -69,6 +72,69 @@ pub fn forget(address: usize, size: usize) {
 
 type Map = *mut c_void;
 
+/// Whether the kernel takes this for mappings, as it does whole pages of the program's address space.
+fn is_mappable(at: usize, size: usize) -> bool {
+    let end = at.checked_add(size);
+    size > 0 && at.is_multiple_of(PAGE) && end.is_some_and(|end| end <= 1 << ADDRESS_BITS)
+}
+
+/// Mappings are about to go away. What cannot be one is left to the kernel to refuse.
+fn goes(at: usize, size: usize, pc: usize) {
+    if !is_mappable(at, size) {
+        return;
+    }
+    if is_seen(pc) && recording::on() {
+        recording::memory(Stamped::Freed, at, size, pc);
+    } else if is_seen(pc)
+        && let Some(entered) = enter()
+    {
+        ends(&entered, at, size, pc);
+    }
+    forget(at, size);
+}
+
+/// Maps memory, or the kernel refuses.
+pub fn maps(size: usize, map: impl FnOnce() -> usize) -> usize {
+    let result = map();
+    if result != FAILED {
+        forget(result, size);
+    }
+    result
+}
+
+/// Unmaps memory.
+pub fn unmaps(at: usize, size: usize, pc: usize, unmap: impl FnOnce() -> usize) -> usize {
+    goes(at, size, pc);
+    unmap()
+}
+
+/// Makes a mapping larger or smaller, and moves it if need be.
+pub fn remaps(
+    (old, old_size): (usize, usize),
+    new_size: usize,
+    flags: usize,
+    pc: usize,
+    remap: impl FnOnce() -> usize,
+) -> usize {
+    let can_move = flags as c_int & (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED) != 0;
+    // Afterwards another thread may have got what was there.
+    if can_move {
+        goes(old, old_size, pc);
+    } else if new_size < old_size {
+        goes(old + new_size, old_size - new_size, pc);
+    }
+    let result = remap();
+    if result != FAILED && can_move {
+        forget(result, new_size);
+    } else if result != FAILED && new_size > old_size {
+        forget(old + old_size, new_size - old_size);
+    }
+    result
+}
+
+const PAGE: usize = 4096;
+const FAILED: usize = usize::MAX;
+
 unsafe extern "C" fn mmap(
     at: Map,
     size: usize,
@@ -76,35 +142,62 @@ unsafe extern "C" fn mmap(
     flags: c_int,
     file: c_int,
     offset: i64,
-) -> Map {
+) -> usize {
     // SAFETY: the program's own call.
-    let result = unsafe {
-        real!(mmap: fn(Map, usize, c_int, c_int, c_int, i64) -> Map)(
+    maps(size, || unsafe {
+        real!(mmap: fn(Map, usize, c_int, c_int, c_int, i64) -> usize)(
             at, size, rights, flags, file, offset,
         )
-    };
-    if result != libc::MAP_FAILED {
-        forget(result as usize, size);
-    }
-    result
+    })
 }
 
-unsafe extern "C" fn munmap(at: Map, size: usize, pc: usize) -> c_int {
-    // What cannot be a mapping is left to the kernel to refuse.
-    let possible = (at as usize)
-        .checked_add(size)
-        .is_some_and(|end| end < 1 << 47);
-    if possible && is_seen(pc) && recording::on() {
-        recording::memory(Stamped::Freed, at as usize, size, pc);
-    } else if possible
-        && is_seen(pc)
-        && let Some(entered) = enter()
-    {
-        ends(&entered, at as usize, size, pc);
-    }
-    forget(at as usize, size);
+unsafe extern "C" fn munmap(at: usize, size: usize, pc: usize) -> c_int {
     // SAFETY: the program's own call.
-    unsafe { real!(munmap: fn(Map, usize) -> c_int)(at, size) }
+    let unmap = || unsafe { real!(munmap: fn(usize, usize) -> c_int)(at, size) };
+    unmaps(at, size, pc, || unmap() as usize) as c_int
+}
+
+unsafe extern "C" fn mremap(
+    old: usize,
+    old_size: usize,
+    new_size: usize,
+    flags: usize,
+    place: usize,
+    pc: usize,
+) -> usize {
+    // SAFETY: the program's own call, with the word that only some flags have.
+    remaps((old, old_size), new_size, flags, pc, || unsafe {
+        real!(mremap: fn(usize, usize, usize, usize, usize) -> usize)(
+            old, old_size, new_size, flags, place,
+        )
+    })
+}
+
+/// How large the pieces of shared memory are that are attached at an address.
+static ATTACHED: Table<FxHashMap<usize, usize>> = Table::new();
+
+unsafe extern "C" fn shmat(id: c_int, at: Map, flags: c_int) -> usize {
+    // SAFETY: the program's own call; the kernel fills in the description of what it has attached.
+    unsafe {
+        let result = real!(shmat: fn(c_int, Map, c_int) -> usize)(id, at, flags);
+        let mut description: libc::shmid_ds = std::mem::zeroed();
+        if result != FAILED && libc::shmctl(id, libc::IPC_STAT, &mut description) == 0 {
+            forget(result, description.shm_segsz);
+            if let Some(_entered) = enter() {
+                ATTACHED.with(|sizes| sizes.insert(result, description.shm_segsz));
+            }
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn shmdt(at: usize, pc: usize) -> c_int {
+    let size = enter().and_then(|_entered| ATTACHED.with(|sizes| sizes.remove(&at)));
+    if let Some(size) = size {
+        goes(at, size.next_multiple_of(PAGE), pc);
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(shmdt: fn(usize) -> c_int)(at) }
 }
 
 unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, size: usize, pc: usize) -> c_int {
@@ -148,6 +241,9 @@ export! {
     "mmap" plain => mmap;
     "mmap64" plain => mmap;
     "munmap" 2 => munmap;
+    "mremap" 5 => mremap;
+    "shmat" plain => shmat;
+    "shmdt" 1 => shmdt;
     "memcmp" 3 => memcmp;
     "bcmp" 3 => memcmp;
 }

@@ -25,6 +25,8 @@ use crate::platform::world::world;
 const SPACE: usize = 1 << ADDRESS_BITS;
 const CHANNELS: usize = 1 << 26;
 const PAGE: usize = 4096;
+/// Of how many bytes a page of the bitmap of pages tells.
+const REGION: usize = 8 * PAGE * PAGE;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct Channels {
     map: usize,
     /// A bit for every page in which there are channels.
     pages: usize,
+    /// A bit for every page of `pages` that is in use.
+    summary: usize,
     slots: *mut ChannelSlot,
     used: AtomicU32,
     free: (Spin, UnsafeCell<u32>),
@@ -174,6 +178,7 @@ impl Channels {
         Some(Channels {
             map: os::reserve(SPACE / 16 * 4)?,
             pages: os::reserve(SPACE / PAGE / 8)?,
+            summary: os::reserve(SPACE / REGION / 8)?,
             slots: os::reserve(CHANNELS * size_of::<ChannelSlot>())? as *mut ChannelSlot,
             used: AtomicU32::new(1),
             free: (Spin::new(), UnsafeCell::new(0)),
@@ -199,6 +204,16 @@ impl Channels {
         (
             unsafe { &*(self.pages as *const AtomicU64).add(page / 64) },
             1 << (page % 64),
+        )
+    }
+
+    /// Whether there may be channels in the region around an address: its bit.
+    fn region(&self, address: usize) -> (&AtomicU64, u64) {
+        let region = (address & (SPACE - 1)) / REGION;
+        // SAFETY: within the summary.
+        (
+            unsafe { &*(self.summary as *const AtomicU64).add(region / 64) },
+            1 << (region % 64),
         )
     }
 
@@ -269,8 +284,9 @@ impl Channels {
         slot.next
             .store(head.load(Ordering::Relaxed), Ordering::Relaxed);
         head.store(number, Ordering::Release);
-        let (word, bit) = self.page(address);
-        word.fetch_or(bit, Ordering::Relaxed);
+        for (word, bit) in [self.region(address), self.page(address)] {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
         slot
     }
 
@@ -278,6 +294,11 @@ impl Channels {
     pub fn clear(&self, from: usize, to: usize) {
         let mut at = from;
         while at < to {
+            let (word, bit) = self.region(at);
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                at = (at | (REGION - 1)) + 1;
+                continue;
+            }
             let end = ((at | (PAGE - 1)) + 1).min(to);
             let (word, bit) = self.page(at);
             if word.load(Ordering::Relaxed) == 0 {
