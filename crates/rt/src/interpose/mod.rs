@@ -26,6 +26,7 @@ pub mod signals;
 pub mod sockets;
 pub mod streams;
 pub mod strings;
+mod system_calls;
 pub mod table;
 pub mod thread_local;
 pub mod threads;

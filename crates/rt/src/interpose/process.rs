@@ -76,6 +76,78 @@ fn leave() {
     depth.set(depth.get() - 1);
 }
 
+/// Starts a process that has memory of its own, and handlers of nobody's: by the C library's own `fork` the runtime's are called.
+pub fn forks(fork: impl FnOnce() -> c_int) -> c_int {
+    if !World::exists() || local().depth.get() != 0 {
+        return fork();
+    }
+    before_fork();
+    let child = fork();
+    match child {
+        0 => in_child(),
+        _ => after_fork(),
+    }
+    child
+}
+
+unsafe extern "C" fn fork_without_handlers() -> c_int {
+    // SAFETY: the program's own call.
+    forks(|| unsafe { real!(_Fork: fn() -> c_int)() })
+}
+
+type Body = extern "C" fn(*mut c_void) -> c_int;
+
+/// What a cloned process is to do.
+struct Clone {
+    body: Body,
+    argument: *mut c_void,
+}
+
+extern "C" fn run_clone(clone: *mut c_void) -> c_int {
+    in_child();
+    // SAFETY: made by `clone`, of which this process has a copy.
+    let clone = unsafe { Box::from_raw(clone.cast::<Clone>()) };
+    let status = (clone.body)(clone.argument);
+    // Where it returns to, it ends at once.
+    end(Ending::ImmediateExit, Some(status));
+    status
+}
+
+unsafe extern "C" fn clone(
+    body: Body,
+    stack: *mut c_void,
+    flags: c_int,
+    argument: *mut c_void,
+    parent_id: usize,
+    thread_local: usize,
+    child_id: usize,
+    _pc: usize,
+) -> c_int {
+    // SAFETY: the program's own call.
+    let clone = |body: Body, argument| unsafe {
+        real!(clone: fn(Body, *mut c_void, c_int, *mut c_void, usize, usize, usize) -> c_int)(
+            body,
+            stack,
+            flags,
+            argument,
+            parent_id,
+            thread_local,
+            child_id,
+        )
+    };
+    let is_process = flags & (libc::CLONE_VM | libc::CLONE_SETTLS) == 0;
+    if !is_process || !World::exists() || local().depth.get() != 0 {
+        return clone(body, argument);
+    }
+    let own = Box::into_raw(Box::new(Clone { body, argument }));
+    before_fork();
+    let child = clone(run_clone, own.cast());
+    after_fork();
+    // SAFETY: the child has a copy of its own.
+    drop(unsafe { Box::from_raw(own) });
+    child
+}
+
 unsafe extern "C" fn vfork() -> c_int {
     // The child of a real one shares the parent's memory, and would do so in the midst of hooks.
     // SAFETY: the program's own call.
@@ -190,6 +262,8 @@ jump!(longjmp longjmp, longjmp_plain _longjmp, siglongjmp siglongjmp, longjmp_ch
 
 export! {
     "vfork" plain => vfork;
+    "_Fork" plain => fork_without_handlers;
+    "clone" 7 => clone;
     "_exit" plain => exit_now;
     "_Exit" plain => exit_now;
     "quick_exit" plain => quick_exit;
