@@ -1,5 +1,5 @@
 // A lock-free stack that publishes its nodes with a relaxed exchange.
-// expect: race on heap block of 16 bytes, lines 15 and 28
+// expect: race on Node.value, lines 15 and 28
 #include <atomic>
 #include <thread>
 

@@ -276,7 +276,7 @@ fn heap_name(
     content
         .and_then(|content| {
             let (ty, path) = symbols.held(&content, offset, size)?;
-            Some(Variable::heap_object(ty, None, &path))
+            Some(format!("{ty}{path}"))
         })
         .unwrap_or_else(|| Variable::heap_block(block, offset))
 }

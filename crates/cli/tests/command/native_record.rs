@@ -454,7 +454,7 @@ int main(void) {
         .lines()
         .filter(|line| line.contains("[3])") && line.contains("program.c:8"))
         .map(|line| {
-            let (_, number) = line.split_once("int#").unwrap();
+            let (_, number) = line.split_once("heap int#").unwrap();
             number.split('[').next().unwrap()
         })
         .collect();

@@ -3,7 +3,7 @@
 //! Names are spelt here, and only here, so that a running program and a trace of it call the same memory the same:
 //! `thumbnails.misses`, `table[3].count`, `heap block of 16 bytes+4`; what lies on the heap by its type, `Node.value`. A trace
 //! gives each location a name of its own: a second one of the same spelling ends in `#2`, and an object on the heap is
-//! `Node#2.value`.
+//! `heap Node#2.value`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Variable {
                 storage: Storage::Described,
             };
         }
-        match without_object_number(&name) {
+        match object(&name) {
             Some(name) => Variable {
                 name: name.into(),
                 storage: Storage::Object,
@@ -111,12 +111,9 @@ impl Variable {
         }
     }
 
-    /// A name for what lies in an object on the heap of a known type, which a trace tells from others by a number.
-    pub fn heap_object(ty: &str, number: Option<u64>, path: &str) -> String {
-        match number {
-            None => format!("{ty}{path}"),
-            Some(number) => format!("{ty}#{number}{path}"),
-        }
+    /// A trace's name for what lies in an object on the heap of a known type, which it tells from others by a number.
+    pub fn heap_object(ty: &str, number: u64, path: &str) -> String {
+        format!("{OBJECT}{ty}#{number}{path}")
     }
 
     /// A name for what lies on a thread's stack.
@@ -167,12 +164,14 @@ fn without_number(name: &str, sign: char) -> &str {
     }
 }
 
-/// A name without the number of the object that it is part of: `Node.value` of `Node#2.value`.
-fn without_object_number(name: &str) -> Option<String> {
-    let (ty, rest) = name.split_once('#')?;
+/// What a trace's names of objects on the heap begin with.
+const OBJECT: &str = "heap ";
+
+/// What a running program calls an object on the heap: `Node.value` of a trace's `heap Node#2.value`.
+fn object(name: &str) -> Option<String> {
+    let (ty, rest) = name.strip_prefix(OBJECT)?.split_once('#')?;
     let path = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_object = path.len() < rest.len() && path.starts_with(['.', '[']);
-    is_object.then(|| format!("{ty}{path}"))
+    Some(format!("{ty}{path}"))
 }
 
 /// What of a name stays the same from run to run: `table[].count` of `table[3].count#2`, `table` of `table+12` and
@@ -183,7 +182,7 @@ pub fn stable_name(name: &str) -> String {
         // A running program knows mapped memory by its address only.
         return if kind == "mapped" { "memory" } else { kind }.to_string();
     }
-    let object = without_object_number(name);
+    let object = object(name);
     let name = object.as_deref().unwrap_or(name);
     let name = without_number(without_number(name, '#'), '+');
     let mut stable = String::with_capacity(name.len());
@@ -219,9 +218,10 @@ mod tests {
             ("x#2", "x"),
             ("slots[3].count", "slots[].count"),
             ("slots[3].count#12", "slots[].count"),
-            ("Node#2.value", "Node.value"),
-            ("int#6[3]", "int"),
-            ("acct#7[2].limit", "acct[].limit"),
+            ("heap Node#2.value", "Node.value"),
+            ("heap int#6[3]", "int"),
+            ("heap int#6", "int"),
+            ("heap acct#7[2].limit", "acct[].limit"),
             ("a[b[1]].c", "a[].c"),
             ("map[", "map["),
             ("Cache<int, 4>::hits", "Cache<int, 4>::hits"),
@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(&*numbered.name, Variable::heap_block(8, 4));
         assert_eq!(&*Variable::named("x#3").name, "x#3");
         assert_eq!(
-            &*Variable::named(Variable::heap_object("Node", Some(2), ".value")).name,
-            Variable::heap_object("Node", None, ".value")
+            &*Variable::named(Variable::heap_object("Node", 2, ".value")).name,
+            "Node.value"
         );
         assert!(!Variable::named("heap").is_described());
         assert!(!Variable::named("stack").is_described());

@@ -36,7 +36,7 @@ impl Name {
             (Name::Block(number, block, content), _) => {
                 let content = content.as_ref();
                 match content.and_then(|content| symbols.held(content, offset, size)) {
-                    Some((ty, path)) => Variable::heap_object(ty, Some(*number), &path),
+                    Some((ty, path)) => Variable::heap_object(ty, *number, &path),
                     None => format!("{}#{number}", Variable::heap_block(*block, offset)),
                 }
             }
