@@ -160,6 +160,9 @@ fn known_change(
             .memo
             .change(local.key.get(), shape, history, site, chain)?;
         if history == 0 {
+            if world().contents.wait_at(address) {
+                return None;
+            }
             world().shadow.note(cell);
             (*thread).note_lowest(address);
         }

@@ -113,6 +113,9 @@ fn seen_recently(
     });
     let Some(next) = next else { return false };
     if history == 0 {
+        if world().contents.wait_at(address) {
+            return false;
+        }
         shadow.note(cell);
         thread.note_lowest(address);
     }
@@ -136,6 +139,9 @@ fn two_words(entered: &Entered, address: usize, recent: &RecentTransitions) -> b
     };
     let Some(second) = second else { return false };
     if histories.contains(&0) {
+        if world().contents.wait_at(address) || world().contents.wait_at(address + 8) {
+            return false;
+        }
         pair.cells().iter().for_each(|cell| shadow.note(cell));
         entered.thread().note_lowest(address);
     }

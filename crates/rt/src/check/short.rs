@@ -27,7 +27,8 @@ pub fn try_check_word_fast(
     let world = world();
     let cell = world.shadow.cell(address);
     let history = cell.load(Ordering::Acquire);
-    if history == UNCHECKED || !thread.strand.is_null() {
+    let waits = history == 0 && world.contents.wait_at(address);
+    if history == UNCHECKED || waits || !thread.strand.is_null() {
         return None;
     }
     let (number, room) = world.histories.room(&mut thread.record_buffer, MOST)?;

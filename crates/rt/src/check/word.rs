@@ -34,6 +34,10 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
     loop {
         let history = cell.load(Ordering::Acquire);
         if history == 0 {
+            if world.contents.wait_at(address) {
+                write_contents(entered, address);
+                continue;
+            }
             world.shadow.note(cell);
             thread.note_lowest(address);
         }
@@ -127,6 +131,29 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
                 return None;
             }
         }
+    }
+}
+
+/// Somebody comes first to a page whose contents were handed out: they are written now, as they were then.
+#[cold]
+#[inline(never)]
+fn write_contents(entered: &Entered, address: usize) {
+    let thread = entered.thread();
+    let world = world();
+    let written = world.contents.of(address);
+    let history = written.map_or(Some(0), |written| {
+        let (number, room) = world.histories.room(&mut thread.record_buffer, 1)?;
+        let before = std::iter::empty();
+        let length = fasttrack::step_simple(before, written, thread.timeline.clock(), room)?;
+        world.histories.keep(&mut thread.record_buffer, length);
+        if !thread.strand.is_null() {
+            openmp::unsettle(number);
+        }
+        Some(number)
+    });
+    match history {
+        Some(history) => world.contents.write(world.shadow, address, history),
+        None => collect(entered, 1),
     }
 }
 

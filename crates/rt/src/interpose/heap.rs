@@ -8,7 +8,10 @@ use deadheat_online::fasttrack::Kind;
 use super::library_calls::call_of_program;
 use super::memory::writes;
 use super::real::real;
+use crate::check::contents::Contents;
+use crate::check::memo::AccessShape;
 use crate::check::range::range_entered;
+use crate::check::word::{WordAccess, origin};
 use crate::hooks::export;
 use crate::order::thread::{Entered, enter, local};
 use crate::output::recording::{self, Stamped};
@@ -113,6 +116,41 @@ pub fn ends(entered: &Entered, from: usize, size: usize, pc: usize) {
     }
 }
 
+/// Memory is handed out with contents: a write to all of it.
+pub fn hands_out(from: usize, size: usize, pc: usize) {
+    if recording::on() {
+        return writes(from, size, pc);
+    }
+    let Some(entered) = enter().filter(|_| size > 0 && is_checked(pc)) else {
+        return;
+    };
+    let thread = entered.thread();
+    if world().off() || thread.ignore[1] > 0 {
+        return;
+    }
+    let write = Kind {
+        write: true,
+        atomic: false,
+    };
+    let now = |from: usize, to: usize| {
+        range_entered(&entered, from, to - from, write, AccessCause::Range, pc);
+    };
+    let waiting = Contents::waiting_part(from, from + size).filter(|_| size >= LARGE);
+    let Some((first, last)) = waiting else {
+        if size < LARGE {
+            now(from, from + size);
+        }
+        return;
+    };
+    now(from, first);
+    now(last, from + size);
+    let shape = AccessShape::new(0xff, write).of(AccessCause::Range);
+    let origin = origin(thread, &WordAccess { shape, pc });
+    let written = thread.record(write, 0xff, origin);
+    thread.timeline.record();
+    world().contents.hand_out(first, last, written);
+}
+
 /// A block is about to be freed, if it is one. Returns where its memory begins.
 fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
     if !World::exists() {
@@ -130,6 +168,7 @@ fn dies(block: usize, pc: usize) -> Option<(usize, Header)> {
         let size = header.size();
         ends(&entered, block, size, pc);
         world().channels.clear(block, block + size);
+        world().contents.forget(block, block + size);
     }
     // Nobody else has freed it meanwhile.
     world().blocks.remove(block)?;
@@ -155,7 +194,11 @@ unsafe extern "C" fn calloc(count: usize, size: usize, pc: usize) -> *mut c_void
             return calloc(count, size) as *mut c_void;
         }
         let bytes = count.saturating_mul(size);
-        born(calloc(1, bytes.saturating_add(BEFORE)), BEFORE, bytes, pc)
+        let block = born(calloc(1, bytes.saturating_add(BEFORE)), BEFORE, bytes, pc);
+        if !block.is_null() {
+            hands_out(block as usize, bytes, pc);
+        }
+        block
     }
 }
 
@@ -188,7 +231,11 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: usize) -> *mut
             if new == 0 {
                 world().blocks.add(block as usize, header);
             }
-            return born(new, BEFORE, size, pc);
+            let block = born(new, BEFORE, size, pc);
+            if !block.is_null() {
+                hands_out(block as usize, size.min(header.size()), pc);
+            }
+            return block;
         }
         let new = malloc(size, pc);
         if new.is_null() {
@@ -201,6 +248,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize, pc: usize) -> *mut
             size.min(header.size()),
         );
         next_free()(memory);
+        hands_out(new as usize, size.min(header.size()), pc);
         new
     }
 }

@@ -7,15 +7,16 @@ use deadheat_online::fasttrack::Kind;
 use rustc_hash::FxHashMap;
 
 use super::calls::calls;
-use super::heap::ends;
+use super::heap::{ends, hands_out};
 use super::real::real;
-use super::table::Table;
+
 use crate::check::range::range;
 use crate::check::shadow::ADDRESS_BITS;
 use crate::hooks::export;
 use crate::order::thread::{enter, local};
 use crate::output::recording::{self, Stamped};
 use crate::platform::checked::is_checked;
+use crate::platform::table::Table;
 use crate::platform::world::world;
 
 const READ: Kind = Kind {
@@ -67,6 +68,7 @@ pub fn forget(address: usize, size: usize) {
         let end = address.saturating_add(size);
         world().shadow.clear(address & !7, end.next_multiple_of(8));
         world().channels.clear(address, end);
+        world().contents.forget(address, end);
     }
 }
 
@@ -94,10 +96,13 @@ fn goes(at: usize, size: usize, pc: usize) {
 }
 
 /// Maps memory, or the kernel refuses.
-pub fn maps(size: usize, map: impl FnOnce() -> usize) -> usize {
+pub fn maps(size: usize, rights: usize, pc: usize, map: impl FnOnce() -> usize) -> usize {
     let result = map();
     if result != FAILED {
         forget(result, size);
+        if rights as c_int != libc::PROT_NONE {
+            hands_out(result, size, pc);
+        }
     }
     result
 }
@@ -126,8 +131,10 @@ pub fn remaps(
     let result = remap();
     if result != FAILED && can_move {
         forget(result, new_size);
+        hands_out(result, new_size, pc);
     } else if result != FAILED && new_size > old_size {
         forget(old + old_size, new_size - old_size);
+        hands_out(old + old_size, new_size - old_size, pc);
     }
     result
 }
@@ -142,9 +149,10 @@ unsafe extern "C" fn mmap(
     flags: c_int,
     file: c_int,
     offset: i64,
+    pc: usize,
 ) -> usize {
     // SAFETY: the program's own call.
-    maps(size, || unsafe {
+    maps(size, rights as usize, pc, || unsafe {
         real!(mmap: fn(Map, usize, c_int, c_int, c_int, i64) -> usize)(
             at, size, rights, flags, file, offset,
         )
@@ -238,8 +246,8 @@ calls! { (pc, result)
 }
 
 export! {
-    "mmap" plain => mmap;
-    "mmap64" plain => mmap;
+    "mmap" 6 => mmap;
+    "mmap64" 6 => mmap;
     "munmap" 2 => munmap;
     "mremap" 5 => mremap;
     "shmat" plain => shmat;

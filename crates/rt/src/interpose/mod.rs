@@ -27,7 +27,6 @@ pub mod sockets;
 pub mod streams;
 pub mod strings;
 mod system_calls;
-pub mod table;
 pub mod thread_local;
 pub mod threads;
 mod vectors;

@@ -32,10 +32,10 @@ use rustc_hash::FxHashMap;
 use super::descriptors::{Descriptor, signals};
 use super::processes::has_signal;
 use super::sockets::{Address, Sockets};
-use super::table::Table;
 use crate::order::sync;
 use crate::order::thread::{Thread, enter};
 use crate::platform::os;
+use crate::platform::table::Table;
 
 /// The addresses of this table stand for the channels of flows: nobody else synchronises there.
 #[unsafe(export_name = "flow")]

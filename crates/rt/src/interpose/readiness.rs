@@ -9,9 +9,9 @@ use super::calls::calls;
 use super::memory::{reads, writes};
 use super::open_files::{Flow, receives, receives_out_of, sends_into};
 use super::real::real;
-use super::table::Table;
 use crate::hooks::export;
 use crate::order::thread::enter;
+use crate::platform::table::Table;
 
 /// What each descriptor of `epoll` waits for.
 #[derive(Default)]

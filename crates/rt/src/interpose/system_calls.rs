@@ -50,7 +50,7 @@ unsafe extern "C" fn system_call(
         )
     };
     match number as c_long {
-        libc::SYS_mmap => maps(b, call),
+        libc::SYS_mmap => maps(b, c, pc, call),
         libc::SYS_munmap => unmaps(a, b, pc, call),
         libc::SYS_mremap => remaps((a, b), c, d, pc, call),
         _ => forks(|| call() as c_int) as usize,

@@ -231,6 +231,7 @@ fn find_stack() {
     } else if from != 0 {
         world().shadow.clear(from, to & !7);
         world().channels.clear(from, to);
+        world().contents.forget(from, to);
     }
 }
 

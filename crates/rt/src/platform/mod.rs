@@ -7,4 +7,5 @@ pub mod heap;
 pub mod modules;
 pub mod os;
 pub mod signals;
+pub mod table;
 pub mod world;

@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use crate::check::contents::Contents;
 use crate::check::depot::Depot;
 use crate::check::histories::Histories;
 use crate::check::origin;
@@ -20,6 +21,7 @@ use crate::platform::os;
 #[derive(Debug)]
 pub struct World {
     pub shadow: Shadow,
+    pub contents: Contents,
     pub histories: Histories,
     pub stacks: Depot,
     pub places: Depot,
@@ -95,9 +97,13 @@ impl World {
             true => Tasks::new().map(Some),
             false => Some(None),
         };
-        let (Some(shadow), Some(channels), Some(blocks), Some(tasks)) =
-            (Shadow::new(), Channels::new(), Blocks::new(), tasks)
-        else {
+        let (Some(shadow), Some(contents), Some(channels), Some(blocks), Some(tasks)) = (
+            Shadow::new(),
+            Contents::new(),
+            Channels::new(),
+            Blocks::new(),
+            tasks,
+        ) else {
             start_again(&environment);
             os::write_all(
                 2,
@@ -121,6 +127,7 @@ impl World {
         }
         let world = World {
             shadow,
+            contents,
             histories: Histories::new(),
             stacks: Depot::new(origin::CHAINS),
             places: Depot::new(origin::PLACES),

@@ -5,6 +5,7 @@ use std::cell::UnsafeCell;
 use crate::platform::os::Spin;
 
 /// See the [module](self). Made when it is first used.
+#[derive(Debug)]
 pub struct Table<T> {
     lock: Spin,
     content: UnsafeCell<Option<T>>,
