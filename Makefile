@@ -141,9 +141,10 @@ bench-openmp: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	bench/native/measure.py target/release/deadheat bench/openmp
 
-## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is.
+## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is; those of tasks 300 times.
 corpus: compilers
-	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp -- --nocapture
+	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp -- --nocapture --skip in_every_run
+	DEADHEAT_CORPUS_RUNS=50 $(CARGO) test --release -p deadheat-cli --test openmp -- --nocapture in_every_run
 
 ## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed
 ## (apt install libjemalloc2 libtcmalloc-minimal4), a stack of 1 GB.

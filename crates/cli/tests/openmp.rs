@@ -53,6 +53,22 @@ fn every_command_says_the_same_of_a_race() {
     }
 }
 
+/// What goes wrong once in thirty runs: a task that goes on on another thread while this one still returns from it.
+#[test]
+fn untied_tasks_have_one_verdict_in_every_run() {
+    let mut corpus = openmp();
+    let about = if tries_all() { "task" } else { "untied" };
+    let chosen = |program: &Program| program.name().contains(about);
+    corpus.programs.retain(chosen);
+    assert!(corpus.programs.len() >= 7);
+    for program in &mut corpus.programs {
+        program.threads = ["2", "3", "8"].map(str::to_string).to_vec();
+    }
+    if let Some(compiler) = openmp_compiler() {
+        corpus.assert_verdicts_in_runs(6, &[compiler], Program::check);
+    }
+}
+
 #[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
     let mut corpus = openmp();

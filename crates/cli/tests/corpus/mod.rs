@@ -97,8 +97,13 @@ impl Corpus {
 
     /// Every program, with each of these compilers that it is for, does what it says when tried so.
     pub fn assert_verdicts(&self, compilers: &[&str], trial: Trial) {
+        self.assert_verdicts_in_runs(1, compilers, trial);
+    }
+
+    /// The same in so many times the usual number of runs.
+    pub fn assert_verdicts_in_runs(&self, times: usize, compilers: &[&str], trial: Trial) {
         let runs = std::env::var("DEADHEAT_CORPUS_RUNS");
-        let runs = runs.map_or(1, |text| text.parse().unwrap());
+        let runs = times * runs.map_or(1, |text| text.parse::<usize>().unwrap());
         let only = std::env::var("DEADHEAT_CORPUS_ONLY").unwrap_or_default();
         let chosen = |program: &&Program| program.name().contains(&only);
         let mut work: Vec<(&Program, &str)> = Vec::new();

@@ -34,6 +34,7 @@ const INITIAL: c_int = 1;
 const EXPLICIT: c_int = 4;
 const TARGET: c_int = 8;
 const TASKWAIT: c_int = 0x10;
+const UNTIED: c_int = 0x1000_0000;
 const FINAL: c_int = 0x2000_0000;
 
 /// Defined by OpenMP's runtime, if the program is linked to one.
@@ -320,6 +321,7 @@ unsafe extern "C" fn task_create(
         super::openmp_entries::with_dependences(|named| {
             with_strand(thread, |strand| strand.depend(&mut created, named));
         });
+        created.untied = flags & UNTIED != 0;
         if flags & EXPLICIT != 0 {
             created.wait_to_run();
         }
@@ -328,6 +330,12 @@ unsafe extern "C" fn task_create(
     }
 }
 
+/// A thread turns to another task.
+///
+/// What a thread has suspended lies on its stack, so strands are resumed in the opposite order: each remembers what its
+/// thread ran before it (`outer`), for as long as it runs. An untied task that waits, yields or creates a task puts itself
+/// back among the waiting ones, whereupon its code returns; another thread may run the next part of it at once,
+/// and may end it while this one still returns. So from that moment on nothing here names it.
 unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack_pointer: usize) {
     const COMPLETE: c_int = 1;
     const CANCEL: c_int = 3;
@@ -342,32 +350,30 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
     // SAFETY: strands of tasks that this thread runs, or that nobody runs.
     unsafe {
         let thread = entered.thread();
-        let running = thread.strand;
-        let Some(before) = strand_of(prior).or(running.as_mut()) else {
-            return;
-        };
-        let after = strand_of(next).map_or(before.outer, std::ptr::from_mut);
         match status {
             EARLY_FULFILL | LATE_FULFILL => {
+                let Some(over) = strand_of(prior) else { return };
                 if let Some(Some(signal)) = with_strand(thread, Strand::signal) {
-                    before.fulfilled_by(signal);
+                    over.fulfilled_by(signal);
                 }
                 if status == LATE_FULFILL {
-                    if !before.is_part() {
-                        before.end();
+                    if !over.is_part() {
+                        over.end();
                     }
                     free(prior);
                 }
             }
             COMPLETE | CANCEL | DETACH => {
+                let Some(over) = strand_of(prior) else { return };
                 thread.note_asked();
-                let part = before.end_part();
+                let part = over.end_part();
                 // A detached task ends with its event.
-                if !part && (status != DETACH || before.undeferred) {
-                    before.end();
+                if !part && (status != DETACH || over.undeferred) {
+                    over.end();
                 }
-                let (undeferred, limit) = (before.undeferred, before.limit);
-                run(thread, after);
+                let undeferred = over.undeferred;
+                // The thread has left an untied task where its last part returned, which may have been another thread.
+                let limit = leave(thread, over);
                 if status != DETACH {
                     free(prior);
                 }
@@ -378,20 +384,59 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack
                 thread.forget_stack(limit);
             }
             _ => {
+                let Some(running) = thread.strand.as_mut() else {
+                    return;
+                };
+                let is_prior = strand_of(prior).is_none_or(|prior| std::ptr::eq(prior, running));
+                let begins = strand_of(next).filter(|next| {
+                    // Nested parts of one task: where there is no room among the waiting ones, it goes on here.
+                    !std::ptr::eq(*next, running) && !std::ptr::eq(*next, running.outer)
+                });
                 thread.note_asked();
-                before.frame = frame_of(prior);
-                let limit = stack_limit(before, stack_pointer);
+                let Some(begins) = begins else {
+                    if is_prior && running.untied {
+                        let limit = leave(thread, running);
+                        thread.follow_asked();
+                        thread.forget_stack(limit);
+                    }
+                    return;
+                };
+                let limit = stack_limit(frame_of(prior), stack_pointer);
                 thread.forget_stack(limit);
-                if let Some(after) = after.as_mut() {
-                    after.outer = before;
-                    after.limit = limit;
-                }
-                run(thread, after);
+                begins.outer = running;
+                begins.limit = limit;
+                super::openmp_entries::part_begins(begins);
+                run(thread, begins);
                 thread.follow_asked();
                 with_strand(thread, Strand::follow);
             }
         }
     }
+}
+
+/// A thread goes on with what it ran before this strand, if that is what it runs. Returns where the stack begins that the
+/// strand has used.
+fn leave(thread: &mut Thread, strand: &mut Strand) -> usize {
+    if !std::ptr::eq(thread.strand, strand) {
+        return 0;
+    }
+    let limit = strand.limit;
+    let outer = std::mem::replace(&mut strand.outer, std::ptr::null_mut());
+    run(thread, outer);
+    limit
+}
+
+/// The code of an untied task's part has returned. If the task has not put itself back among the waiting ones, that was
+/// the last part; yet another thread, where an earlier part still returns, may be the one that tells of its end.
+pub fn part_returns(thread: &mut Thread, strand: *mut Strand) {
+    if strand.is_null() || thread.strand != strand {
+        return;
+    }
+    thread.note_asked();
+    // SAFETY: the strand that the thread runs.
+    let limit = leave(thread, unsafe { &mut *strand });
+    thread.follow_asked();
+    thread.forget_stack(limit);
 }
 
 /// A task is over.
@@ -411,14 +456,14 @@ unsafe fn free(task: Data) {
 /// stack, and at most between the latter and the frame that calls back.
 const BETWEEN: usize = 256;
 
-/// Where the stack begins that another task will use, while `strand` is suspended: below its frames.
-unsafe fn stack_limit(strand: &Strand, stack_pointer: usize) -> usize {
+/// Where the stack begins that another task will use, while the one with this frame is suspended: below its frames.
+unsafe fn stack_limit(frame: *const Frame, stack_pointer: usize) -> usize {
     let known = super::openmp_entries::caller_stack();
     if known != 0 {
         return known;
     }
     // SAFETY: what the runtime says of the strand's frames, if it does.
-    let enter = unsafe { strand.frame.as_ref() }.map_or(0, |frame| frame.enter);
+    let enter = unsafe { frame.as_ref() }.map_or(0, |frame| frame.enter);
     match (stack_pointer..stack_pointer + (1 << 16)).contains(&enter) {
         true => enter,
         false => stack_pointer + BETWEEN,

@@ -15,7 +15,7 @@ use crate::hooks::export;
 use crate::openmp::memory::renew;
 use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
-use crate::openmp::with_strand;
+use crate::openmp::{is_runtime, with_strand};
 use crate::order::thread::{enter, local};
 
 type Location = *const c_void;
@@ -251,20 +251,72 @@ fn known<T>(what: impl FnOnce(&mut Known) -> T) -> T {
     KNOWN.with(|known| what(known.get_or_insert_default()))
 }
 
+/// Runs a part of a task.
+type Routine = unsafe extern "C" fn(i32, *mut Task) -> i32;
+
+thread_local! {
+    /// The untied task of which a part begins.
+    static BEGINS: Cell<*mut Strand> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The runtime will call the code of this strand.
+pub fn part_begins(strand: &mut Strand) {
+    BEGINS.set(match strand.untied {
+        true => strand,
+        false => std::ptr::null_mut(),
+    });
+}
+
+/// What the runtime calls in place of an untied task's code: nobody else tells when that returns.
+unsafe extern "C" fn run_part(thread: i32, task: *mut Task) -> i32 {
+    let strand = BEGINS.replace(std::ptr::null_mut());
+    // SAFETY: the task's own code, called as the runtime would.
+    let result = unsafe { std::mem::transmute::<Code, Routine>((*task).code())(thread, task) };
+    if let Some(entered) = enter() {
+        super::ompt::part_returns(entered.thread(), strand);
+    }
+    result
+}
+
+impl Task {
+    /// The code that the program has given it. An untied task has it behind its own memory, before what it shares.
+    fn code(&self) -> Code {
+        match self.routine == run_part as *const () as Code {
+            // SAFETY: `task_alloc` has made room there, and copies for a `taskloop` have it, too.
+            true => unsafe { *(self.shared as *const Code).sub(1) },
+            false => self.routine,
+        }
+    }
+}
+
 unsafe extern "C" fn task_alloc(
     location: Location,
     thread: i32,
     flags: i32,
-    size: usize,
-    shared: usize,
+    mut size: usize,
+    mut shared: usize,
     routine: Code,
 ) -> *mut Task {
+    const TIED: i32 = 1;
+    const WORD: usize = size_of::<Code>();
+    let untied = flags & TIED == 0;
+    if untied {
+        size = size.next_multiple_of(WORD) + WORD;
+        shared = shared.max(WORD);
+    }
     // SAFETY: the program's own call.
     let task = unsafe {
         real!(__kmpc_omp_task_alloc: fn(Location, i32, i32, usize, usize, Code) -> *mut Task)(
             location, thread, flags, size, shared, routine,
         )
     };
+    if untied {
+        // SAFETY: a task that was just made, with room for one word more.
+        unsafe {
+            *((*task).shared as *mut Code).sub(1) = routine;
+            (*task).routine = run_part as *const () as Code;
+        }
+    }
     if let Some(_entered) = enter() {
         note_task(task, size, shared, routine);
     }
@@ -310,20 +362,26 @@ pub fn renew_copy(data: usize) {
     }
     let distance = match DISTANCE.load(Ordering::Relaxed) {
         0 => {
-            // The task begins a little behind: its second word is code that is known.
-            let found = (1..128).map(|word| word * 8).find(|distance| {
+            // The task begins a little behind: its second word is code that is known. What the runtime creates for its
+            // own ends, to share out a long loop, has code of its own, and behind it lies something else.
+            let codes = (1..128).map(|word| {
                 // SAFETY: within the runtime's own description of the task, or the task.
-                let task = unsafe { &*((data + distance) as *const Task) };
-                known(|known| known.tasks.contains_key(&task.routine))
+                let task = unsafe { &*((data + word * 8) as *const Task) };
+                (word * 8, task.routine)
             });
-            let Some(found) = found else { return };
+            let mut codes = codes.take_while(|(_, code)| !is_runtime(*code));
+            let found = codes.find(|(_, code)| {
+                *code == run_part as *const () as Code
+                    || known(|known| known.tasks.contains_key(code))
+            });
+            let Some((found, _)) = found else { return };
             DISTANCE.store(found, Ordering::Relaxed);
             found
         }
         known => known,
     };
     // SAFETY: the task whose data this is.
-    let routine = unsafe { (*((data + distance) as *const Task)).routine };
+    let routine = unsafe { (*((data + distance) as *const Task)).code() };
     let size = known(|known| known.tasks.get(&routine).copied());
     if let Some((size, copy)) = size
         && copy != 0
@@ -338,7 +396,7 @@ const NO_COPY: Code = 1;
 /// Copies a task for a `taskloop`, as the compiled code wants it, into memory that is new.
 unsafe extern "C" fn copy_task(to: *mut Task, from: *mut Task, last: i32) {
     // SAFETY: tasks that the runtime has made.
-    let routine = unsafe { (*from).routine };
+    let routine = unsafe { (*from).code() };
     let found = match enter() {
         Some(_entered) => {
             let found = known(|known| known.tasks.get(&routine).copied());
@@ -365,7 +423,7 @@ unsafe extern "C" fn copy_task(to: *mut Task, from: *mut Task, last: i32) {
 unsafe fn watch_copies(task: *mut Task, copy: Code) -> Code {
     let Some(_entered) = enter() else { return copy };
     // SAFETY: the task that the program has made for its loop.
-    let routine = unsafe { (*task).routine };
+    let routine = unsafe { (*task).code() };
     known(|known| known.tasks.entry(routine).or_default().1 = copy.max(NO_COPY));
     match copy {
         0 => 0,

@@ -107,6 +107,8 @@ pub struct Strand {
     pub(super) leaks: bool,
     /// It runs when it is created, and its creator waits for it.
     pub undeferred: bool,
+    /// It runs in parts, each of them perhaps on another thread.
+    pub untied: bool,
     /// Its creator, as long as its steps are the creator's, and where it was created.
     pub(super) part_of: *mut Strand,
     pub(super) stack: Stack,
@@ -125,10 +127,9 @@ pub struct Strand {
     pub ordered: usize,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
-    /// What the runtime says of its frames on the stack, and of those that it shares with who waits for it.
-    pub frame: *const Frame,
+    /// What the runtime says of the frames on the stack that it shares with who waits for it.
     pub home: *const Frame,
-    /// What the thread ran before, and where the stack begins that it did not use.
+    /// While a thread runs it: what that ran before, and where the stack begins that it did not use.
     pub outer: *mut Strand,
     pub limit: usize,
     /// The locks it holds while it does not run.
@@ -175,6 +176,7 @@ impl Strand {
             dependences: None,
             leaks: false,
             undeferred: false,
+            untied: false,
             part_of: std::ptr::null_mut(),
             stack: Stack::default(),
             is_final: false,
@@ -184,7 +186,6 @@ impl Strand {
             stack_is_free: false,
             ordered: 0,
             member: None,
-            frame: std::ptr::null(),
             home: std::ptr::null(),
             outer: std::ptr::null_mut(),
             limit: 0,
