@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     });
     let found = arguments.fail_on.iter().any(|what| match what {
         FailOn::Race => explained.report.has_race(),
-        FailOn::Incomplete => !explained.report.bounds.is_empty(),
+        FailOn::Incomplete => explained.report.is_incomplete(),
         _ => false,
     });
     Ok(Status::found(found).unless(delivered && drawn))

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use deadheat_explain::general::add_behind_kept_orders;
 use deadheat_explain::{Circumstances, Judgement};
 use deadheat_model::finding::{Describer, Rule};
 use deadheat_model::{Event, EventNumber, Execution, Finding, Names, StopReason, StopToken};
@@ -257,7 +258,7 @@ fn judge(
             *current = name;
         }
         start = Instant::now();
-        let findings = match engine.judge(&mut survey, &asked) {
+        let mut findings = match engine.judge(&mut survey, &asked) {
             Ok(findings) => findings,
             Err(error) if error.is_of_this_engine() => {
                 // Of all engines, those that can order what the trace uses are meant.
@@ -268,6 +269,13 @@ fn judge(
             }
             Err(error) => return Err(error.into()),
         };
+        if engine.worth == Worth::AllAreDecided
+            && options.listing == Listing::Places
+            && findings.kept_orders
+            && let Some(execution) = execution
+        {
+            add_behind_kept_orders(execution, &mut findings, options.stop)?;
+        }
         let mut spelling = None;
         let judgement = match execution.filter(|_| engine.worth.is_shown()) {
             Some(execution) if !findings.races.is_empty() => {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deadheat_explain::general::{Certainty, GeneralRaces, general_races};
-use deadheat_explain::{Explanation, JudgedRace, Judgement, Limits, add_circumstances};
+use deadheat_explain::{Bound, Explanation, JudgedRace, Judgement, Limits, add_circumstances};
 use deadheat_model::finding::{Describer, Rule, Status};
 use deadheat_model::guarantee::Limit;
-use deadheat_model::{EventNumber, Execution, Finding, Race, StopReason, StopToken};
+use deadheat_model::{EventNumber, Execution, Finding, Findings, Race, StopReason, StopToken};
 use deadheat_offline::threads::ImpossibleEvent;
 use deadheat_offline::{Options, Recording, Survey, m2};
 use deadheat_report::{Chapter, ExplainReport, GeneralReport, RacePicture, Sources};
@@ -186,7 +186,7 @@ pub(crate) fn explain_execution(
         ..Limits::default()
     };
     let mut explanation = deadheat_explain::explain(&execution, &limits)?;
-    let predicted = match options.predict {
+    let mut predicted = match options.predict {
         true => predicted(&execution, options.stop, &mut explanation, watch)?,
         false => Vec::new(),
     };
@@ -195,10 +195,19 @@ pub(crate) fn explain_execution(
     let others = predicted.iter().map(|shown| shown.race);
     races.extend(others.filter(|race| !apparent.contains(&race.ends())));
     let known = races.iter().map(Race::ends).collect();
-    let general = general_races(&execution, &known, options.stop)?;
-    if let Some(why) = general.stopped {
-        explanation.stopped(why);
+    let mut general = general_races(&execution, &known, options.predict, options.stop)?;
+    match general.stopped {
+        Some(why) => explanation.stopped(why),
+        None if !general.all_compared => explanation.bounds.push(Bound::GeneralRaces),
+        None => {}
     }
+    let concurrent = Findings {
+        races: std::mem::take(&mut general.concurrent),
+        ..Findings::default()
+    };
+    let concurrent = checked(&execution, concurrent, options.stop, &mut explanation)?;
+    races.extend(concurrent.iter().map(|shown| shown.race));
+    predicted.extend(concurrent);
     let report = report(&execution, &explanation, predicted, &general, &sources);
     Ok(RaceExplanation {
         report,
@@ -257,6 +266,7 @@ fn report(
     let general = general.races.iter().map(|general| GeneralReport {
         finding: describer.finding(Rule::Race, "explain", &general.race),
         certain: general.certainty == Certainty::Certain,
+        apart: general.apart,
     });
     let general = general.collect();
     let shown = apparent.iter_mut().chain(&mut others);
@@ -285,14 +295,25 @@ fn predicted(
         explanation.stopped(why);
     }
     match findings {
-        Ok(findings) if !findings.races.is_empty() => {
-            let witnesses = Witnesses::new(execution)?;
-            let judged = Judgement::proven(findings, &witnesses, stop.grace(), |_| {});
-            if let Some(why) = judged.rest.stopped {
-                explanation.stopped(why);
-            }
-            Ok(judged.races)
-        }
-        _ => Ok(Vec::new()),
+        Ok(findings) => checked(execution, findings, stop, explanation),
+        Err(_) => Ok(Vec::new()),
     }
+}
+
+/// The races whose witness the checker accepts.
+fn checked(
+    execution: &Execution,
+    findings: Findings,
+    stop: StopToken,
+    explanation: &mut Explanation,
+) -> Result<Vec<JudgedRace>, NotATrace> {
+    if findings.races.is_empty() {
+        return Ok(Vec::new());
+    }
+    let witnesses = Witnesses::new(execution)?;
+    let judged = Judgement::proven(findings, &witnesses, stop.grace(), |_| {});
+    if let Some(why) = judged.rest.stopped {
+        explanation.stopped(why);
+    }
+    Ok(judged.races)
 }

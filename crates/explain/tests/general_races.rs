@@ -20,7 +20,7 @@ fn two_critical_sections_are_a_general_race_and_no_data_race() {
     let source = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; }
         acquire l; x = 2; release l; }";
     let execution = run(source, 1).unwrap();
-    let found = general_races(&execution, &Default::default(), Default::default()).unwrap();
+    let found = general_races(&execution, &Default::default(), true, Default::default()).unwrap();
     assert_eq!(found.races.len(), 1);
     assert_eq!(found.races[0].certainty, Certainty::Certain);
     assert!(found.exact);
@@ -28,7 +28,7 @@ fn two_critical_sections_are_a_general_race_and_no_data_race() {
     let source = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; }
         join t; acquire l; x = 2; release l; }";
     let execution = run(source, 1).unwrap();
-    let found = general_races(&execution, &Default::default(), Default::default()).unwrap();
+    let found = general_races(&execution, &Default::default(), true, Default::default()).unwrap();
     assert!(found.races.is_empty() && found.exact);
 }
 
@@ -58,7 +58,7 @@ fn the_search_for_general_races_ends_in_time() {
     }
     let start = Instant::now();
     let stop = StopToken::default().or_after(Duration::from_millis(200));
-    let found = general_races(&execution, &Default::default(), stop).unwrap();
+    let found = general_races(&execution, &Default::default(), true, stop).unwrap();
     let took = start.elapsed();
     assert!(took < Duration::from_secs(3), "{took:?}");
     assert_eq!(found.stopped, Some(StopReason::TimeUp));

@@ -39,7 +39,7 @@ mod state;
 mod verified;
 mod witness;
 
-pub use recording::{NotATrace, Recording, writes};
+pub use recording::{NotATrace, Recording, reads, writes};
 pub use report::{
     CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
 };

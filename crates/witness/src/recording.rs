@@ -182,7 +182,7 @@ impl<'t> Recording<'t> {
 }
 
 /// The location that an operation reads.
-pub(crate) fn reads(op: Op) -> Option<Location> {
+pub fn reads(op: Op) -> Option<Location> {
     match op {
         Op::Read(x, _) | Op::AtomicLoad(x, _) | Op::AtomicUpdate(x, _) => Some(x),
         _ => None,

@@ -101,6 +101,109 @@ fn predicted_races_come_with_their_witness() {
     assert_eq!(report["races"], Value::Array(vec![]));
 }
 
+/// The text and the JSON of an explanation of one run of a program.
+fn explained(source: &str, seed: u64) -> (String, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, trace) = (folder.path().join("p.tp"), folder.path().join("p.dht"));
+    std::fs::write(&program, source).unwrap();
+    let (program, trace) = (program.to_str().unwrap(), trace.to_str().unwrap());
+    let schedule = format!("random:{seed}");
+    let run = deadheat(&[
+        "check",
+        "--quiet",
+        "--schedule",
+        &schedule,
+        "--record",
+        trace,
+        program,
+    ]);
+    assert_ne!(run.status.code(), Some(2), "{run:?}");
+    let text = stdout(&deadheat(&["explain", trace]));
+    (text, json(&["explain", "--json", trace]))
+}
+
+/// In some runs the wait takes the token of the one, in some of the other.
+#[test]
+fn what_a_semaphore_has_ordered_by_chance_is_a_race_with_a_witness() {
+    let source =
+        "shared x; sem s; proc main() { fork a { x = 1; s.v; } fork b { s.v; } s.p; x = 2; }";
+    let mut predicted = 0;
+    for seed in 0..8 {
+        let (text, report) = explained(source, seed);
+        assert!(!text.contains("Ordered by chance"), "{text}");
+        let race = &report["races"][0];
+        if race["status"] == "predicted" {
+            predicted += 1;
+            assert_eq!(race["verified"], true);
+            assert!(race["witness"].as_array().unwrap().len() > 2);
+        } else {
+            assert_eq!(race["status"], "feasible");
+        }
+    }
+    assert!(predicted > 0);
+}
+
+#[test]
+fn accesses_under_one_lock_never_run_at_the_same_time() {
+    let source = "shared x; lock l; proc main() { fork a { acquire l; x = 1; release l; }
+        acquire l; x = 2; release l; }";
+    let (text, report) = explained(source, 1);
+    assert!(
+        text.contains("(no data race in any order of these events; a bug only if"),
+        "{text}"
+    );
+    assert_eq!(report["general_races"][0]["concurrent"], "never");
+}
+
+/// Who reads another value may do something else.
+#[test]
+fn accesses_that_a_value_keeps_apart_are_not_said_to_be_race_free() {
+    let source = "shared x; shared y; lock l; proc main() {
+        fork a { x = 1; acquire l; y = 1; release l; }
+        acquire l; let v = y; release l; if v { x = 2; } }";
+    let reports = (0..20).map(|seed| explained(source, seed));
+    let ordered = reports
+        .filter(|(_, report)| report["general_races"].as_array().unwrap().len() > 1)
+        .inspect(|(text, report)| {
+            let of_x = report["general_races"].as_array().unwrap().iter();
+            let mut of_x = of_x.filter(|race| race["variable"] == "x");
+            assert_eq!(
+                of_x.next().unwrap()["concurrent"],
+                "if-reads-differ",
+                "{text}"
+            );
+            assert!(
+                text.contains("may race in a schedule in which a read sees another value"),
+                "{text}"
+            );
+        });
+    assert!(ordered.count() > 0);
+}
+
+#[test]
+fn what_was_not_decided_is_not_said_to_be_race_free() {
+    let source = "shared x; lock l; proc main() { fork a { acquire l; x = 1; release l; }
+        acquire l; x = 2; release l; }";
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("p.tp");
+    std::fs::write(&program, source).unwrap();
+    let trace = folder.path().join("p.dht");
+    let (program, trace) = (program.to_str().unwrap(), trace.to_str().unwrap());
+    deadheat(&["check", "--quiet", "--record", trace, program]);
+    let asked = ["explain", "--no-predict", "--fail-on", "incomplete", trace];
+    let output = deadheat(&asked);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(
+        text.contains("perhaps a data race in another schedule"),
+        "{text}"
+    );
+    assert!(
+        text.contains("1 pair of places that only chance has ordered may race"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_picture_shows_both_accesses_and_what_came_before() {
     let trace = echo();

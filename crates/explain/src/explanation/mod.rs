@@ -66,6 +66,8 @@ pub enum Bound {
     Queries,
     /// [`Limits::groups`].
     Groups,
+    /// How many pairs are compared of those that only chance has ordered.
+    GeneralRaces,
     /// [`Limits::stop`].
     Stopped(StopReason),
 }

@@ -15,7 +15,7 @@
 //! tokens to start with), and locks order nothing. Cost: a pass is linear, but for waits, which look at all posts; few
 //! are needed. All of them can be stopped.
 
-use deadheat_model::{Event, EventNumber, Op, StopReason, StopToken, Strand};
+use deadheat_model::{Event, EventNumber, Lock, Op, StopReason, StopToken, Strand};
 use deadheat_order::{PersistentClock, Time};
 use deadheat_witness::Recording;
 use rustc_hash::FxHashMap;
@@ -73,6 +73,11 @@ impl<'r, 't> MustOrder<'r, 't> {
         must.signals = None;
         must.exact = false;
         Ok(must)
+    }
+
+    /// What is held inside `isolated`.
+    pub(crate) fn isolation(&self) -> Lock {
+        self.recording.trace.names.isolation()
     }
 
     /// Calls `each` with every event, its number, and what must come before it. Gives what posts and Vs

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_lang::{DEFAULT_MAX_STEPS, Program, Schedule};
-use deadheat_model::Op;
+use deadheat_model::{Event, Op};
 use deadheat_order::Time;
 use deadheat_testing::Trials;
 use deadheat_testing::programs::{self, Family, Recipe};
+use deadheat_testing::traces::{Shape, predictable_races, random_trace};
+use deadheat_witness::Witnesses;
 
 use super::*;
 
@@ -176,8 +178,8 @@ fn what_is_said_with_other_synchronisation_is_true() {
             );
             kept += u64::from(*by_clocks);
         }
-        let found =
-            general_races(&execution, &Default::default(), Default::default()).expect("as above");
+        let found = general_races(&execution, &Default::default(), true, Default::default())
+            .expect("as above");
         for general in &found.races {
             let pair = (general.race.first.event, general.race.second.event);
             let place = pairs
@@ -196,4 +198,150 @@ fn what_is_said_with_other_synchronisation_is_true() {
     }
     println!("{kept} orders kept, {races} general races");
     trials.expect(kept > 100 && races > 100, format!("{kept}, {races}"));
+}
+
+/// The execution with reads that observe nothing, but for two events.
+fn without_reads(execution: &Execution, (a, b): (EventNumber, EventNumber)) -> Execution {
+    let mut blind = execution.clone();
+    for (event, number) in blind.events.iter_mut().zip(1..) {
+        let op = match event.op() {
+            Op::Read(..) | Op::AtomicLoad(..) if number != a && number != b => Op::Branch,
+            Op::AtomicUpdate(x, order) => Op::AtomicStore(x, order),
+            op => op,
+        };
+        *event = Event::new(event.strand(), op, event.site());
+    }
+    blind
+}
+
+/// Compares what is said of each pair of conflicting accesses with every order of the events. Counts those that can be
+/// concurrent, those that cannot while reads agree, and those that never can.
+fn compare_with_every_order(execution: &Execution, counts: &mut [u64; 3]) {
+    let recording = Recording::new(execution).expect("it can have happened");
+    let witnesses = Witnesses::new(execution).expect("it can have happened");
+    let meetings = Meetings::new(&recording, StopToken::default());
+    let possible = predictable_races(execution).expect("as above");
+    for (a, b) in pairs(execution) {
+        let [one, other] = [a, b].map(|number| execution.events[number as usize - 1].access());
+        if !one.is_some_and(|one| other.is_some_and(|other| one.conflicts_with(&other))) {
+            continue;
+        }
+        let is_possible = possible.contains_key(&(a, b));
+        let what = || format!("{a} and {b}\n{execution}");
+        match meetings.decide(a, b, &mut u64::MAX.clone()) {
+            Meeting::Possible(witness) => {
+                assert!(is_possible, "{}", what());
+                let checked = witnesses.verify_witness(a, b, &witness);
+                assert_eq!(checked, Ok(()), "{}", what());
+                counts[0] += 1;
+            }
+            answer => {
+                assert!(!is_possible, "{answer:?}: {}", what());
+                assert_ne!(answer, Meeting::Undecided, "{}", what());
+                let blind = predictable_races(&without_reads(execution, (a, b)));
+                let with_other_reads = blind.expect("as above").contains_key(&(a, b));
+                assert_eq!(
+                    answer == Meeting::IfReadsDiffer,
+                    with_other_reads,
+                    "{}",
+                    what()
+                );
+                counts[if with_other_reads { 1 } else { 2 }] += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_have_been_concurrent_is_what_some_order_shows() {
+    let mut counts = [0; 3];
+    let trials = Trials::new(0x83, 300);
+    for trial in &trials {
+        let mut rng = trial.rng();
+        let shape = Shape {
+            events: rng.usize(6..22),
+            everything: true,
+            ..Shape::random(&mut rng, 22)
+        };
+        compare_with_every_order(&random_trace(&mut rng, &shape), &mut counts);
+        let semaphores_and_events = Recipe {
+            semaphores: 2,
+            events: 2,
+            errors: 0,
+            ..Family::Locks.recipe()
+        };
+        for recipe in [semaphores_and_events, recipe()] {
+            let source = programs::program(&recipe, &mut rng).to_string();
+            if let Some(execution) = run(&source, trial.seed)
+                && execution.events.len() <= 26
+            {
+                compare_with_every_order(&execution, &mut counts);
+            }
+        }
+    }
+    println!("{counts:?}: possible, only if reads differ, never");
+    trials.expect(
+        counts.iter().all(|count| *count > 50),
+        format!("{counts:?}"),
+    );
+}
+
+/// Runs of a program under so many schedules, and what is known of each one's general races.
+fn decided(source: &str, schedules: u64) -> Vec<(Execution, GeneralRaces)> {
+    let runs = (0..schedules).map(|seed| {
+        let execution = run(source, seed).expect("a small program");
+        let general = general_races(&execution, &Default::default(), true, Default::default());
+        (execution, general.expect("a run can have happened"))
+    });
+    runs.collect()
+}
+
+/// Whichever token the wait takes, the write before the other V can still be to come.
+#[test]
+fn a_wait_for_one_of_two_signals_orders_neither() {
+    let source =
+        "shared x; sem s; proc main() { fork a { x = 1; s.v; } fork b { s.v; } s.p; x = 2; }";
+    for (execution, general) in decided(source, 20) {
+        let found = (general.races.len(), general.concurrent.len());
+        assert_eq!(found, (0, 1), "{execution}");
+    }
+}
+
+#[test]
+fn a_lock_with_nothing_flowing_through_it_orders_nothing() {
+    let source = "shared x; lock l; proc main() { fork a { x = 1; acquire l; release l; }
+        acquire l; release l; x = 2; }";
+    for (execution, general) in decided(source, 20) {
+        let found = (general.races.len(), general.concurrent.len());
+        assert_eq!(found, (0, 1), "{execution}");
+    }
+}
+
+/// The value goes through the lock; who sees 0 does not write.
+#[test]
+fn accesses_that_a_value_keeps_apart_are_so_while_reads_agree() {
+    let source = "shared x; shared y; lock l; proc main() {
+        fork a { x = 1; acquire l; y = 1; release l; }
+        acquire l; let v = y; release l; if v { x = 2; } join a; }";
+    let mut seen = 0;
+    for (execution, general) in decided(source, 40) {
+        assert!(general.concurrent.is_empty(), "{execution}");
+        let is_of_x = |race: &&GeneralRace| execution.names.location(race.race.location) == "x";
+        for race in general.races.iter().filter(is_of_x) {
+            assert_eq!(race.apart, Apart::WhileReadsAgree);
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn two_sections_of_one_lock_are_always_apart() {
+    let source = "shared x; lock l; proc main() { fork t { acquire l; x = 1; release l; }
+        acquire l; x = 2; release l; }";
+    for (execution, general) in decided(source, 5) {
+        let apart: Vec<Apart> = general.races.iter().map(|race| race.apart).collect();
+        assert_eq!(apart, [Apart::Always], "{execution}");
+        assert!(general.concurrent.is_empty() && general.all_compared);
+    }
 }

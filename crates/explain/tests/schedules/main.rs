@@ -3,13 +3,19 @@
 mod truth;
 mod views;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use deadheat_explain::general::{Apart, add_behind_kept_orders, general_races};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::Program;
+use deadheat_model::{
+    AccessKind, Event, Execution, Findings, Finish, Op, Race, Site, StopToken, Strand,
+};
+use deadheat_offline::m2;
 use deadheat_testing::Trials;
 use deadheat_testing::programs::{self, Family, Recipe, ScheduleRun, enumerate};
 use deadheat_testing::thesis::{Detail, View};
+use deadheat_testing::traces::predictable_races;
 use fixedbitset::FixedBitSet;
 
 use truth::Truth;
@@ -36,6 +42,12 @@ struct Counts {
     first: u64,
     /// Programs with an apparent race that no schedule shows.
     with_impossible: u64,
+    /// Pairs of places that were ordered by chance: those that race in another schedule, those that may where a read sees
+    /// another value, those that never do, and those that m2 predicts behind orders that it keeps.
+    concurrent: u64,
+    if_reads_differ: u64,
+    apart: u64,
+    behind_kept_orders: u64,
 }
 
 /// What is wrong with what is said about one execution, by all schedules of its program.
@@ -108,6 +120,127 @@ fn fault(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option
     None
 }
 
+/// What is wrong with what is said about accesses that only chance has ordered, by all schedules of their program.
+fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option<String> {
+    let execution = &with_a_number_for_each_finish(&base.execution);
+    let truth = Truth::new(&base.events, all.iter().map(|one| &one.events[..]));
+    let shown: BTreeSet<_> = truth
+        .feasible
+        .iter()
+        .map(|&pair| ends(execution, pair))
+        .collect();
+    let happens = |race: &Race| {
+        let (a, b) = (race.first.event, race.second.event);
+        truth.feasible.contains(&(a.min(b), a.max(b)))
+    };
+    let explanation = explain(execution, &Limits::default()).expect("a run can have happened");
+    let known = explanation
+        .races
+        .iter()
+        .map(|race| race.race.ends())
+        .collect();
+    let general = general_races(execution, &known, true, StopToken::default());
+    let general = general.expect("a run can have happened");
+    for found in &general.concurrent {
+        counts.concurrent += 1;
+        if !happens(&found.race) {
+            return Some(format!("no schedule shows {:?}", found.race));
+        }
+    }
+    for race in &general.races {
+        match race.apart {
+            Apart::Always => counts.apart += 1,
+            Apart::WhileReadsAgree => counts.if_reads_differ += 1,
+            Apart::Undecided => return Some(format!("not decided: {race:?}")),
+        }
+        if race.apart == Apart::Always && shown.contains(&race.race.ends()) {
+            return Some(format!(
+                "some schedule shows what is never concurrent: {race:?}"
+            ));
+        }
+    }
+    // Whatever a schedule shows that does the same is known.
+    let mut said: BTreeSet<_> = explanation
+        .races
+        .iter()
+        .map(|race| race.race.ends())
+        .collect();
+    said.extend(general.concurrent.iter().map(|found| found.race.ends()));
+    said.extend(general.races.iter().map(|general| general.race.ends()));
+    if let Some(unsaid) = shown.difference(&said).next() {
+        return Some(format!(
+            "nothing is said of {unsaid:?}, which some schedule shows"
+        ));
+    }
+    // Every order of the events takes long: one execution of each program will do.
+    if !std::ptr::eq(base, &all[0]) {
+        return None;
+    }
+    let mut found = m2::ENGINE.check(execution).expect("m2 can judge it");
+    let before = found.races.len();
+    if found.kept_orders {
+        let Ok(()) = add_behind_kept_orders(execution, &mut found, StopToken::default()) else {
+            return Some("m2 judges what the checker does not accept".to_string());
+        };
+        if found.kept_orders {
+            return Some(format!("undecided: {:?}", found.undecided));
+        }
+    }
+    counts.behind_kept_orders += (found.races.len() - before) as u64;
+    fault_of_prediction(&found, execution)
+}
+
+/// Schedules call a finish what others of its strand are called, so that their states can be compared.
+fn with_a_number_for_each_finish(execution: &Execution) -> Execution {
+    let mut numbered = execution.clone();
+    let mut open: BTreeMap<Strand, Vec<Finish>> = BTreeMap::new();
+    for (number, event) in (0..).zip(&mut numbered.events) {
+        let strand = event.strand();
+        let op = match event.op() {
+            Op::FinishBegin(_) => {
+                let finish = Finish(number);
+                open.entry(strand).or_default().push(finish);
+                Op::FinishBegin(finish)
+            }
+            Op::FinishEnd(_) => {
+                let finish = open.get_mut(&strand).and_then(Vec::pop);
+                Op::FinishEnd(finish.expect("it was begun"))
+            }
+            op => op,
+        };
+        *event = Event::new(strand, op, event.site());
+    }
+    numbered
+}
+
+/// The two places of two accesses.
+fn ends(execution: &Execution, (a, b): (u64, u64)) -> [(Site, AccessKind); 2] {
+    let mut ends = [a, b].map(|number| {
+        let event = execution.events[number as usize - 1];
+        (event.site(), event.access().expect("an access").kind)
+    });
+    ends.sort();
+    ends
+}
+
+/// What a prediction that says that it has all races has missed, or lists without there being one.
+fn fault_of_prediction(found: &Findings, execution: &Execution) -> Option<String> {
+    if execution.events.len() > 16 {
+        return None;
+    }
+    let truth = predictable_races(execution).expect("a run can have happened");
+    let truth: BTreeSet<_> = truth
+        .into_keys()
+        .map(|pair| ends(execution, pair))
+        .collect();
+    let found_ends: BTreeSet<_> = found.races.iter().map(|found| found.race.ends()).collect();
+    let is_right = match found.exhaustive {
+        true => found_ends == truth,
+        false => found_ends.is_subset(&truth),
+    };
+    (!is_right).then(|| format!("m2 predicts {found_ends:?}, every order has {truth:?}"))
+}
+
 /// A few executions of a program, spread over its schedules.
 fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
     let all = schedules(source)?;
@@ -115,8 +248,9 @@ fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
     let before = counts.with_impossible;
     let step = all.len().div_ceil(6);
     for one in all.iter().step_by(step) {
-        if let Some(fault) = fault(one, &all, counts) {
-            return Some(fault);
+        let fault = fault(one, &all, counts).or_else(|| fault_of_chance(one, &all, counts));
+        if fault.is_some() {
+            return fault;
         }
     }
     counts.with_impossible = counts.with_impossible.min(before + 1);
@@ -175,7 +309,7 @@ fn tasks_with_isolated_sections() {
 fn threads_with_locks_semaphores_and_events() {
     let (trials, counts) = compare("locks", 0x75, &without_errors(Family::Locks));
     trials.expect(
-        counts.first > 100 && counts.tangled > 0,
+        counts.first > 100 && counts.tangled > 0 && counts.concurrent > 3 && counts.apart > 50,
         format!("{counts:?}"),
     );
 }
@@ -213,7 +347,7 @@ fn threads_with_semaphores_events_and_shared_control() {
     };
     let (trials, counts) = compare("semaphores, events, control", 0x78, &recipe);
     trials.expect(
-        counts.impossible > 10 && counts.first > 100,
+        counts.impossible > 10 && counts.first > 100 && counts.behind_kept_orders > 1,
         format!("{counts:?}"),
     );
 }

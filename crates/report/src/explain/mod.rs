@@ -4,6 +4,7 @@ mod picture;
 
 pub use picture::RacePicture;
 
+use deadheat_explain::general::Apart;
 use deadheat_explain::{Bound, Explanation};
 use deadheat_model::finding::Status;
 use deadheat_model::guarantee::Limit;
@@ -53,6 +54,10 @@ pub(crate) struct Counts {
     pub first: u64,
     pub tangled: u64,
     pub predicted: u64,
+    /// Pairs of places that were ordered by chance, and may race in another schedule.
+    pub undecided: u64,
+    /// Those that do not as long as reads see what they saw.
+    pub if_reads_differ: u64,
 }
 
 /// A race, and why it is where it is.
@@ -77,6 +82,8 @@ pub struct GeneralReport {
     pub finding: Finding,
     /// Whether synchronisation is known to allow both orders.
     pub certain: bool,
+    /// Why it is no data race, as far as is known.
+    pub apart: Apart,
 }
 
 impl ExplainReport {
@@ -128,6 +135,12 @@ impl ExplainReport {
             counts.tangled += (finding.status == Some(Status::Tangled)) as u64;
             counts.predicted += (finding.status == Some(Status::Predicted)) as u64;
         }
+        let apart = |apart| {
+            let races = general_races.iter();
+            races.filter(|general| general.apart == apart).count() as u64
+        };
+        counts.undecided = apart(Apart::Undecided);
+        counts.if_reads_differ = apart(Apart::WhileReadsAgree);
         let reads = &explanation.reads;
         ExplainReport {
             apparent: explanation.apparent,
@@ -162,6 +175,11 @@ impl ExplainReport {
     /// Whether anything races.
     pub fn has_race(&self) -> bool {
         !self.races.is_empty()
+    }
+
+    /// Whether there may be more than was found: a limit was met, or a pair could not be decided.
+    pub fn is_incomplete(&self) -> bool {
+        !self.bounds.is_empty() || self.counts.undecided > 0
     }
 
     /// Whether every read is taken to decide what happens, because nobody knows which do.
@@ -218,6 +236,10 @@ fn meaning(bound: Bound) -> &'static str {
         Bound::Queries => {
             "there are more dependences between races than are followed: more races may be first"
         }
+        Bound::GeneralRaces => {
+            "there are more pairs that only chance has ordered than are compared: some of them may race in another \
+             schedule"
+        }
         Bound::Groups => "there are more pairs of places than are told apart: some are left out",
         Bound::Stopped(StopReason::Asked) => {
             "interrupted before everything was compared: there may be more"
@@ -271,6 +293,7 @@ struct GeneralJson<'r> {
     #[serde(flatten)]
     finding: FindingJson<'r>,
     certain: bool,
+    concurrent: &'static str,
 }
 
 impl Serialize for ExplainReport {
@@ -293,6 +316,11 @@ impl Serialize for ExplainReport {
         let general_races = self.general_races.iter().map(|race| GeneralJson {
             finding: FindingJson::new(&race.finding, None, &room),
             certain: race.certain,
+            concurrent: match race.apart {
+                Apart::Always => "never",
+                Apart::WhileReadsAgree => "if-reads-differ",
+                Apart::Undecided => "undecided",
+            },
         });
         let json = Json {
             apparent: self.apparent,

@@ -1,11 +1,12 @@
 //! An explanation as people read it: what to fix first and why, and the rest in short.
 
+use deadheat_explain::general::Apart;
 use deadheat_model::finding::{Bug, Status, bugs};
 
 use super::others;
 use super::style::{BOLD, PLAIN, RED, YELLOW, counted, cut, identity};
 use super::trace::{one_line, shown};
-use crate::explain::{ExplainReport, RaceReport};
+use crate::explain::{ExplainReport, GeneralReport, RaceReport};
 use crate::sources::Sources;
 use crate::words::{self, MAX_NAME};
 
@@ -117,22 +118,41 @@ impl ExplainReport {
     }
 
     fn general(&self, most: usize) -> String {
-        if self.general_races.is_empty() {
-            return String::new();
+        let kinds = [
+            (
+                Apart::Undecided,
+                "it was not decided whether the two can run at the same time: perhaps a data race in another \
+                 schedule",
+            ),
+            (
+                Apart::WhileReadsAgree,
+                "no data race in any order of these events in which each read sees what it saw; what the program does \
+                 when one sees another value is not known",
+            ),
+            (
+                Apart::Always,
+                "no data race in any order of these events; a bug only if the program is meant to be deterministic",
+            ),
+        ];
+        let mut text = String::new();
+        for (apart, meaning) in kinds {
+            let of_kind = self.general_races.iter().filter(|race| race.apart == apart);
+            let all: Vec<&GeneralReport> = of_kind.collect();
+            if all.is_empty() {
+                continue;
+            }
+            text += &format!("{BOLD}Ordered by chance in this run{PLAIN} ({meaning}):\n");
+            for general in all.iter().take(most.min(5)) {
+                let sure = if general.certain { "" } else { ", perhaps" };
+                text += &format!("  {}{sure}\n", one_line(&general.finding, false));
+            }
+            let hidden = all.len().saturating_sub(most.min(5));
+            if hidden > 0 {
+                text += &format!("  and {hidden} more, which --json lists\n");
+            }
+            text.push('\n');
         }
-        let mut text = format!(
-            "{BOLD}Ordered by chance in this run{PLAIN} (no data race; a bug only if the program is \
-             meant to be deterministic):\n"
-        );
-        for general in self.general_races.iter().take(most.min(5)) {
-            let sure = if general.certain { "" } else { ", perhaps" };
-            text += &format!("  {}{sure}\n", one_line(&general.finding, false));
-        }
-        let hidden = self.general_races.len().saturating_sub(most.min(5));
-        if hidden > 0 {
-            text += &format!("  and {hidden} more, which --json lists\n");
-        }
-        text + "\n"
+        text
     }
 }
 

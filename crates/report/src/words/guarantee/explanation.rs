@@ -6,6 +6,21 @@ use crate::text::style::{counted, grouped};
 /// What is known about the races that were explained.
 pub(crate) fn of_explanation(report: &ExplainReport) -> String {
     let mut sentence = promise(report);
+    let counts = report.counts;
+    let chance = [
+        (
+            counts.undecided,
+            "that only chance has ordered may race in another schedule: that was not decided",
+        ),
+        (
+            counts.if_reads_differ,
+            "may race in a schedule in which a read sees another value",
+        ),
+    ];
+    for (count, what) in chance.into_iter().filter(|(count, _)| *count > 0) {
+        let pairs = super::pairs_of_places(count);
+        super::add(&mut sentence, format!("{pairs} {what}"));
+    }
     for limit in &report.limits {
         super::add(&mut sentence, super::clause(limit));
     }

@@ -23,6 +23,14 @@ fn add(sentence: &mut String, clause: impl AsRef<str>) {
     *sentence += clause.as_ref();
 }
 
+/// `1 pair of places`, `2 pairs of places`.
+fn pairs_of_places(n: u64) -> String {
+    match n {
+        1 => "1 pair of places".to_string(),
+        n => format!("{} pairs of places", grouped(n)),
+    }
+}
+
 /// What a limit means for whoever reads the verdict.
 fn clause(limit: &Limit) -> String {
     match limit {

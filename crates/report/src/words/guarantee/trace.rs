@@ -161,7 +161,7 @@ fn of_prediction(report: &AnalyzeReport) -> String {
     if undecided > 0 {
         sentence += &format!(
             "; {} could not be decided ({how})",
-            pairs_of_places(undecided)
+            super::pairs_of_places(undecided)
         );
     }
     if !findings.all_listed {
@@ -184,14 +184,7 @@ fn of_suspicion(report: &AnalyzeReport) -> String {
         0 => format!("{shown}; {more}"),
         n => format!(
             "{shown}; for {} that it suspects there is no witness; {more}",
-            pairs_of_places(n)
+            super::pairs_of_places(n)
         ),
-    }
-}
-
-fn pairs_of_places(n: u64) -> String {
-    match n {
-        1 => "1 pair of places".to_string(),
-        n => format!("{} pairs of places", grouped(n)),
     }
 }
