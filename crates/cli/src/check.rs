@@ -198,7 +198,8 @@ fn check(arguments: &Arguments, path: &Path, quiet: bool) -> Option<Check> {
 fn verdict(arguments: &Arguments, checked: &Check) -> Status {
     let report = &checked.report;
     let found = arguments.fail_on.iter().any(|what| match what {
-        FailOn::Race => report.has_race(),
+        // Behind a deadlock or an error nothing was decided.
+        FailOn::Race => report.has_race() || report.is_cut_short(),
         FailOn::Deadlock => report.has_deadlock(),
         FailOn::Error => report.has_error(),
         FailOn::Incomplete => report.is_incomplete(),

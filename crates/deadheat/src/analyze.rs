@@ -352,11 +352,7 @@ fn described(
     spelling: Option<&Arc<Spelling>>,
 ) -> Described {
     let mut describer = Describer::new(names, sources);
-    let rule = match engine.worth {
-        Worth::Suspects(_) => Rule::Suspect,
-        worth if worth.is_shown() => Rule::PredictedRace,
-        _ => Rule::Race,
-    };
+    let rule = engine.worth.rule();
     let races = judgement.races.into_iter();
     let races: Vec<Finding> = races
         .map(|race| race.finding(rule, engine.name, &mut describer, spelling))

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deadheat_explain::Replay;
+use deadheat_explain::{Judgement, Replay};
 use deadheat_explore::{
     DEFAULT_MAX_ORDERS, DEFAULT_MAX_STATES, Exploration, ExploreOptions, News, SectionOptions,
 };
@@ -16,6 +16,7 @@ use deadheat_model::{Construct, Execution, Findings, Names, Race, SourcePosition
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Engine, EngineError, zipper};
 use deadheat_report::{Chapter, CheckReport, Sources};
+use deadheat_witness::{NotATrace, Witnesses};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -113,6 +114,9 @@ pub enum CheckError {
     /// The engine cannot judge the run.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The checker of witnesses does not accept the run.
+    #[error("the checker of witnesses does not accept the run: {0}")]
+    Unchecked(#[from] NotATrace),
 }
 
 /// A program that was checked.
@@ -262,6 +266,7 @@ pub fn check_file(
         }
         CheckError::CannotOrder { .. } => CheckError::File(format!("`{name}`, {error}")),
         CheckError::Engine(why) => CheckError::File(named(path, why)),
+        CheckError::Unchecked(_) => CheckError::File(named(path, &error)),
         CheckError::File(_) => error,
     })
 }
@@ -288,6 +293,10 @@ pub fn check(
         _ => options.stop,
     };
     let findings = engine.check_until(&run.execution, stop)?;
+    let findings = match engine.worth.is_shown() {
+        true => proven(&run.execution, findings, stop)?,
+        false => findings,
+    };
     let names = &run.execution.names;
     let orders = match options.all_orders {
         Some(most) => Some(visit_orders(&program, options, most, names, watch)?),
@@ -339,6 +348,21 @@ pub fn check(
         run,
         findings,
         finding,
+    })
+}
+
+/// What remains of a prediction once its witnesses are checked.
+fn proven(
+    execution: &Execution,
+    findings: Findings,
+    stop: StopToken,
+) -> Result<Findings, CheckError> {
+    let witnesses = Witnesses::new(execution)?;
+    let judged = Judgement::proven(findings, &witnesses, stop.grace(), |_| {});
+    let races = judged.races.into_iter().map(|shown| shown.race.into());
+    Ok(Findings {
+        races: races.collect(),
+        ..judged.rest
     })
 }
 

@@ -52,9 +52,9 @@ impl<'t> ProgramFindings<'t> {
         }
     }
 
-    /// A race of the run.
-    pub fn race(&mut self, race: &Race) -> Finding {
-        self.describer.finding(Rule::Race, self.engine, race)
+    /// A race of the run, or what the engine takes for one.
+    pub fn race(&mut self, rule: Rule, race: &Race) -> Finding {
+        self.describer.finding(rule, self.engine, race)
     }
 
     /// Every race of a search; `through_sections`: it was over orders of sections, and each race names them.

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use deadheat_model::finding::Rule;
 use deadheat_model::{Construct, EventNumber, Execution, Findings, StopToken};
 use deadheat_order::Full;
 use deadheat_trace::TraceError;
@@ -74,6 +75,15 @@ impl Worth {
     /// Whether each race comes with a witness.
     pub fn is_shown(self) -> bool {
         matches!(self, Worth::AllAreShown | Worth::AllAreDecided)
+    }
+
+    /// What a finding of it is called.
+    pub fn rule(self) -> Rule {
+        match self {
+            Worth::Suspects(_) => Rule::Suspect,
+            worth if worth.is_shown() => Rule::PredictedRace,
+            _ => Rule::Race,
+        }
     }
 
     /// Whether each race can happen.

@@ -7,7 +7,7 @@ use deadheat_explore::Gap;
 use deadheat_lang::{Ending, Run};
 use deadheat_model::finding::{Rule, SourceLines};
 use deadheat_model::{Construct, Event, Finding, Findings, Op, Site, Strand};
-use deadheat_offline::Engine;
+use deadheat_offline::{Engine, Worth};
 use serde::{Serialize, Serializer};
 
 use crate::explain::ExplainReport;
@@ -71,6 +71,10 @@ pub(crate) struct Ran {
     pub threads: u64,
     /// Whether each of the program's constructs orders alike in every schedule.
     pub orders_alike: bool,
+    /// What the engine's races are worth.
+    pub worth: Worth,
+    /// How many pairs of places the engine could not decide.
+    pub undecided: u64,
     /// Whether the run alone proves that no schedule has a race.
     pub is_proof: bool,
 }
@@ -147,7 +151,9 @@ impl CheckReport {
         let names = &run.execution.names;
         let mut of_run = ProgramFindings::of_run(names, lines, engine.name);
         let races = findings.races.iter();
-        let mut races: Vec<Finding> = races.map(|found| of_run.race(&found.race)).collect();
+        let mut races: Vec<Finding> = races
+            .map(|found| of_run.race(engine.worth.rule(), &found.race))
+            .collect();
         add_circumstances(&run.execution, lines, &mut races);
         if let Some(orders) = orders {
             let mut of_orders = ProgramFindings::of_search(names, lines, engine.name, orders);
@@ -228,6 +234,8 @@ impl CheckReport {
                 orders_alike: constructs
                     .iter()
                     .all(|c| c.orders_alike_in_every_schedule()),
+                worth: engine.worth,
+                undecided: findings.undecided.len() as u64,
                 is_proof: false,
             },
         };
@@ -294,8 +302,21 @@ impl CheckReport {
         let orders = self.orders.map(|orders| orders.complete);
         let ran = self.stopped.is_none();
         let judged = ran && self.judged_events == self.events && self.races_complete;
+        let judged = judged && self.ran.undecided == 0;
         let searched = explored != Some(false) && orders != Some(false);
         !judged || !searched && !self.ran.is_proof
+    }
+
+    /// Whether the run ended before the program did, so that what comes behind may race, and no search went on there.
+    pub fn is_cut_short(&self) -> bool {
+        let explored = self.explored.as_ref().is_some_and(|all| all.complete);
+        let ordered = self.orders.is_some_and(|orders| orders.complete);
+        let is_open = match self.ran.ending {
+            Ending::Finished => false,
+            Ending::Deadlock(_) => !self.ran.is_proof,
+            Ending::Error(_) | Ending::StillRunning | Ending::Stopped(_) => true,
+        };
+        is_open && !explored && !ordered
     }
 
     /// Whether a race was found, in the run or in some other schedule.

@@ -638,3 +638,103 @@ proc main() {
         "{guarantee}"
     );
 }
+
+/// Whoever waits may have come to its accesses in another schedule, whatever chose between the two.
+#[test]
+fn no_engine_promises_anything_behind_a_deadlock_that_the_schedule_chose() {
+    let abba = "shared x; lock a; lock b; proc main() {
+  fork t { acquire a; acquire b; release b; release a; x = 1; }
+  fork u { acquire b; acquire a; release a; release b; x = 2; }
+}";
+    let semaphore = "shared x; sem s; sem t; proc main() {
+  fork a { t.p; s.p; x = 1; }
+  fork b { s.p; t.v; x = 2; }
+  s.v; s.v;
+  fork c { s.p; }
+}";
+    let event = "shared x; event e; proc main() {
+  fork a { e.wait; x = 1; }
+  fork b { e.post; e.clear; x = 2; }
+}";
+    for source in [abba, semaphore, event] {
+        let all = json_of(&["--explore"], source);
+        assert_eq!(all["explored"]["complete"], true, "{source}");
+        assert_eq!(all["explored"]["racy_locations"], json!(["x"]), "{source}");
+        let mut stuck = 0;
+        for seed in 0..20 {
+            let schedule = format!("random:{seed}");
+            for engine in [
+                "hb",
+                "m2",
+                "graph",
+                "shb",
+                "wcp",
+                "dc",
+                "fasttrack",
+                "eraser",
+            ] {
+                let arguments = ["--schedule", &schedule, "--engine", engine];
+                let report = json_of(&arguments, source);
+                let guarantee = report["guarantee"].as_str().unwrap();
+                assert!(
+                    !guarantee.contains("race-free"),
+                    "{engine}, {seed}: {guarantee}"
+                );
+                assert!(
+                    !guarantee.contains("every schedule ends"),
+                    "{engine}: {guarantee}"
+                );
+                if report["deadlock"].is_null() {
+                    continue;
+                }
+                stuck += 1;
+                // Nothing was decided behind the deadlock.
+                let asked = ["check", "-", "--fail-on", "race", "--schedule", &schedule];
+                let output = deadheat_on(&asked, source);
+                assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+            }
+        }
+        assert!(stuck > 0, "{source}");
+    }
+}
+
+/// It takes a read after another thread's write for the end of an initialisation.
+#[test]
+fn a_run_without_suspicion_is_not_race_free() {
+    let source = "shared x; proc main() { fork a { x = 1; } fork b { let v = x; } }";
+    let report = json_of(&["--engine", "eraser"], source);
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(
+        guarantee.contains("that proves nothing about races"),
+        "{guarantee}"
+    );
+    let racy = json_of(&[], source);
+    assert_eq!(racy["racy_locations"], json!(["x"]));
+    let locked =
+        "shared x; proc main() { fork a { x = 1; } join a; fork b { x = 2; } join b; x = 3; }";
+    let report = json_of(&["--engine", "eraser"], locked);
+    let guarantee = report["guarantee"].as_str().unwrap();
+    assert!(guarantee.contains("not necessarily a race"), "{guarantee}");
+    assert_eq!(report["races"][0]["rule"], "suspect", "{report}");
+}
+
+/// m2 shows races that locks have ordered in this schedule.
+#[test]
+fn a_predicted_race_is_not_said_to_be_unordered_in_this_schedule() {
+    let source = "shared x; lock l; proc main() {
+  fork t { acquire l; x = 1; release l; }
+  fork u { acquire l; release l; x = 2; }
+}";
+    let mut predicted = 0;
+    for seed in 0..10 {
+        let schedule = format!("random:{seed}");
+        let own = json_of(&["--schedule", &schedule], source);
+        let report = json_of(&["--schedule", &schedule, "--engine", "m2"], source);
+        assert_eq!(report["racy_locations"], json!(["x"]));
+        assert_eq!(report["races"][0]["rule"], "predicted-race");
+        let guarantee = report["guarantee"].as_str().unwrap();
+        assert!(!guarantee.contains("nothing orders"), "{guarantee}");
+        predicted += u64::from(own["racy_locations"] == json!([]));
+    }
+    assert!(predicted > 0);
+}

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use deadheat_explore::{Gap, MAX_SCHEDULES};
 use deadheat_lang::{Ending, Run};
 use deadheat_model::{Construct, StopReason, Strand};
+use deadheat_offline::Worth;
 
 use crate::check::{CheckReport, ExploredReport, OrdersReport};
 use crate::text::style::{counted, grouped, listed};
@@ -176,6 +177,9 @@ fn of_run(report: &CheckReport) -> String {
         ["isolated"] => "--all-orders",
         _ => "--explore",
     };
+    if let Some(sentence) = of_prediction(report, others) {
+        return sentence;
+    }
     match (&report.ran.ending, report.racy_locations.is_empty()) {
         (Ending::Error(_), true) => {
             "no race before the error; what other schedules do, `--explore` tells".to_string()
@@ -209,6 +213,34 @@ fn of_run(report: &CheckReport) -> String {
             others
         ),
     }
+}
+
+/// What a run proves by an engine that does not decide whether the run itself has a race, if this is one.
+fn of_prediction(report: &CheckReport, others: &str) -> Option<String> {
+    let engine = report.engine;
+    let racy = counted(report.racy_locations.len() as u64, "location");
+    let none = report.racy_locations.is_empty();
+    let explore = format!("`{others}` tells what schedules do");
+    Some(match report.ran.worth {
+        Worth::Suspects(lack) if none => format!(
+            "no shared variable lacks {lack} in this schedule; that proves nothing about races: {explore}"
+        ),
+        Worth::Suspects(lack) => {
+            format!("lack of {lack} at {racy}, not necessarily a race; {explore}")
+        }
+        Worth::FirstIsRealOrDeadlock if !none => format!(
+            "{racy} with accesses that {engine} does not order: the first race can happen, or else a deadlock can; \
+             {explore}"
+        ),
+        Worth::AllAreShown | Worth::AllAreDecided if !none => {
+            format!("{racy} can race, in this order of what the run did or in another; {explore}")
+        }
+        Worth::AllAreShown | Worth::AllAreDecided if report.ran.undecided > 0 => format!(
+            "no race found; {} could not be decided; {explore}",
+            super::pairs_of_places(report.ran.undecided)
+        ),
+        _ => return None,
+    })
 }
 
 /// `locks and semaphores` of `lock, semaphore`; `isolated` is a word of the language.
@@ -251,7 +283,9 @@ pub(crate) fn is_proven_by_run(report: &CheckReport) -> bool {
     let elsewhere = report.explored.as_ref();
     let none =
         report.racy_locations.is_empty() && elsewhere.is_none_or(|e| e.racy_locations.is_empty());
-    judged && none && ends && report.ran.choosing.is_empty()
+    // Every other engine finds a race where happens-before does.
+    let finds_all = !matches!(report.ran.worth, Worth::Suspects(_)) && report.ran.undecided == 0;
+    judged && none && ends && finds_all && report.ran.choosing.is_empty()
 }
 
 /// What a sentence about every schedule speaks of: `async, finish: 4 tasks, 1 join, 9 accesses; no
