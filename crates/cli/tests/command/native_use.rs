@@ -627,6 +627,60 @@ fn a_thread_or_block_that_a_library_makes_is_the_work_of_the_line_that_called_it
     }
 }
 
+/// A program that asks what its memory is, and for reports when there are none.
+const LOCATES: &str = r#"#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <pthread.h>
+const char *__tsan_locate_address(void *, char *, size_t, void **, size_t *);
+int __tsan_get_alloc_stack(void *, void **, size_t, int *, int *);
+void *__tsan_get_current_report(void);
+int __tsan_get_report_data(void *, const char **, int *, int *, int *, int *, int *, int *, int *, void **, unsigned long);
+void *__sanitizer_get_allocated_begin(const void *);
+void __sanitizer_symbolize_pc(void *, const char *, char *, size_t);
+static int global;
+static _Thread_local int own;
+static char *block;
+static void *maker(void *unused) { block = malloc(24); own = 1; return unused; }
+int main(void) {
+  int local, thread = -1, kernel;
+  void *begin, *trace[8];
+  size_t size;
+  char name[20];
+  pthread_t a;
+  pthread_create(&a, 0, maker, 0);
+  pthread_join(a, 0);
+  printf("%s", __tsan_locate_address(block + 5, name, sizeof name, &begin, &size));
+  printf(" %d %zu", begin == block, size);
+  printf(" %s", __tsan_locate_address(&global, 0, 0, 0, 0));
+  printf(" %s", __tsan_locate_address(&local, 0, 0, 0, 0));
+  printf(" %s", __tsan_locate_address(&own, 0, 0, 0, 0));
+  printf(" '%s'", __tsan_locate_address((void *)4096, 0, 0, 0, 0));
+  printf(" %d", __tsan_get_alloc_stack(block + 23, trace, 8, &thread, &kernel) > 0);
+  printf(" %d", thread);
+  printf(" %d", __tsan_get_alloc_stack(&global, trace, 8, &thread, &kernel));
+  printf(" %d", __sanitizer_get_allocated_begin(block + 7) == block);
+  printf(" %d", __tsan_get_report_data(__tsan_get_current_report(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  __sanitizer_symbolize_pc((void *)0x12ab, "%p", name, sizeof name);
+  printf(" %s\n", name);
+}
+"#;
+
+#[test]
+fn a_program_may_ask_what_its_memory_is() {
+    let Some(here) = directory(&[("locates.c", LOCATES)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(
+        here,
+        &["cc", "-O1", "locates.c", "-o", "locates"],
+    ));
+    let output = well(deadheat_in(here, &["run", "./locates"]));
+    let expected = "heap 1 24 global stack tls '' 1 1 0 1 0 0x00000000000012ab\n";
+    assert_eq!(stdout(&output), expected, "{}", stderr(&output));
+}
+
 #[test]
 fn a_thread_is_called_what_its_annotation_says() {
     const NAMED: &str = "#include <pthread.h>\n\

@@ -22,6 +22,7 @@ const READ_LOCK: u32 = 1 << 3;
 const TRY_FAILED: u32 = 1 << 5;
 const RECURSIVE_LOCK: u32 = 1 << 6;
 const RECURSIVE_UNLOCK: u32 = 1 << 7;
+const NOT_STATIC: u32 = 1 << 8;
 
 /// A mutex of the program's own begins or ends: nobody may use it meanwhile.
 fn mutex_changes(address: usize, pc: usize) {
@@ -40,7 +41,8 @@ extern "C" fn mutex_create(address: usize, flags: u32, pc: usize) {
 }
 
 extern "C" fn mutex_destroy(address: usize, flags: u32, pc: usize) {
-    if flags & LINKER_INIT == 0 {
+    // One that may be static may be in use to the end.
+    if flags & (LINKER_INIT | NOT_STATIC) == 0 {
         mutex_changes(address, pc);
     }
     sync::destroy(address, pc);

@@ -8,6 +8,7 @@ pub mod atomics;
 pub mod large_atomics;
 pub mod memory;
 pub mod sanitizer;
+mod system_calls;
 
 /// Defines a symbol that goes on in a Rust function, with the caller's address as one more argument. The
 /// number is how many arguments the symbol has without it.

@@ -4,7 +4,7 @@
 //! it: a descriptor must stay what it is while it is used. [`open_files`](super::open_files) says what order goes through
 //! it, [`vectors`](super::vectors) has what is read and written in pieces, [`readiness`](super::readiness) what waits.
 
-use std::ffi::{c_int, c_long, c_uint};
+use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::calls::{calls, went_well};
@@ -278,13 +278,6 @@ unsafe extern "C" fn closefrom(first: c_int, pc: usize) {
     unsafe { close_range(first.max(0) as c_uint, c_uint::MAX, 0, pc) };
 }
 
-/// A program is about to close a descriptor by a system call of its own.
-extern "C" fn before_close(file: c_long, pc: usize) {
-    closes(file as c_int, pc);
-}
-
-extern "C" fn after_close(_result: c_long, _file: c_long) {}
-
 calls! { (pc, result)
     read(file, to, size) { uses(file as c_int, pc) } { got(file, to, result, pc) };
     pread(file, to, size, offset) { uses(file as c_int, pc) } { got(file, to, result, pc) };
@@ -349,6 +342,4 @@ export! {
     "close" 1 => close;
     "close_range" 3 => close_range;
     "closefrom" 1 => closefrom;
-    "__sanitizer_syscall_pre_impl_close" 1 => before_close;
-    "__sanitizer_syscall_post_impl_close" plain => after_close;
 }

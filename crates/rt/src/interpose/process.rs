@@ -76,6 +76,28 @@ fn leave() {
     depth.set(depth.get() - 1);
 }
 
+/// The program is about to fork by a system call of its own.
+pub fn before_own_fork() {
+    if World::exists() && local().depth.get() == 0 {
+        before_fork();
+    }
+}
+
+/// It has done so: 0 is what a child gets.
+pub fn after_own_fork(child: c_int) {
+    // Otherwise it was not told before.
+    if World::exists() && local().depth.get() != 0 {
+        forked(child);
+    }
+}
+
+fn forked(child: c_int) {
+    match child {
+        0 => in_child(),
+        _ => after_fork(),
+    }
+}
+
 /// Starts a process that has memory of its own, and handlers of nobody's: by the C library's own `fork` the runtime's are called.
 pub fn forks(fork: impl FnOnce() -> c_int) -> c_int {
     if !World::exists() || local().depth.get() != 0 {
@@ -83,10 +105,7 @@ pub fn forks(fork: impl FnOnce() -> c_int) -> c_int {
     }
     before_fork();
     let child = fork();
-    match child {
-        0 => in_child(),
-        _ => after_fork(),
-    }
+    forked(child);
     child
 }
 
