@@ -357,25 +357,27 @@ fn cmake() {
         return;
     }
     let own = env!("CARGO_BIN_EXE_deadheat");
-    let mut configure = Command::new("cmake");
-    configure
-        .args([
-            "-S",
-            ".",
-            "-B",
-            "build",
-            "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        ])
-        .current_dir(here);
-    configure
-        .env("CC", format!("{own} cc"))
-        .env("CXX", format!("{own} c++"));
-    well(configure.output().unwrap());
-    well(run(here, "cmake", &["--build", "build"]));
-    assert_eq!(
-        deadheat_in(here, &["run", "build/prog"]).status.code(),
-        Some(66)
-    );
+    let by_variables = |configure: &mut Command| {
+        configure.env("CC", format!("{own} cc"));
+        configure.env("CXX", format!("{own} c++"));
+    };
+    // CMake takes a list for a compiler and its first argument.
+    let by_lists = |configure: &mut Command| {
+        configure.arg(format!("-DCMAKE_C_COMPILER={own};cc"));
+        configure.arg(format!("-DCMAKE_CXX_COMPILER={own};c++"));
+    };
+    type Way<'a> = &'a dyn Fn(&mut Command);
+    for (build, choose) in [("variables", &by_variables as Way), ("lists", &by_lists)] {
+        let mut configure = Command::new("cmake");
+        configure.current_dir(here).args(["-S", ".", "-B", build]);
+        configure.arg("-DCMAKE_BUILD_TYPE=RelWithDebInfo");
+        choose(&mut configure);
+        well(configure.output().unwrap());
+        well(run(here, "cmake", &["--build", build]));
+        let program = format!("{build}/prog");
+        let status = deadheat_in(here, &["run", &program]).status;
+        assert_eq!(status.code(), Some(66), "{build}");
+    }
 }
 
 #[test]
