@@ -684,6 +684,49 @@ fn a_program_may_ask_what_its_memory_is() {
 }
 
 #[test]
+fn undefined_behaviour_and_races_are_found_in_one_program() {
+    const BOTH: &str = "#include <pthread.h>\n\
+        int x, largest = 2147483647;\n\
+        static void *adds(void *one) { x++; return one; }\n\
+        int main(int count, char **arguments) { pthread_t a; pthread_create(&a, 0, adds, 0); x++;\n\
+        pthread_join(a, 0); largest += count; return arguments == 0; }\n";
+    let Some(here) = directory(&[("both.c", BOTH), ("both.cpp", BOTH)]) else {
+        return;
+    };
+    let here = here.path();
+    for [command, source] in [["cc", "both.c"], ["c++", "both.cpp"]] {
+        let build = [command, "-O1", "-fsanitize=undefined", source, "-o", "both"];
+        well(deadheat_in(here, &build));
+        let output = deadheat_in(here, &["run", "./both"]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(66), "{text}");
+        assert!(text.contains("signed integer overflow"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_whose_checking_is_refused_is_not_checked() {
+    const OTHER: &str = "extern int x; void other(void) { x++; }\n";
+    const MAIN: &str = "#include <pthread.h>\n\
+        int x; void other(void);\n\
+        static void *adds(void *one) { x++; return one; }\n\
+        int main(void) { pthread_t a; pthread_create(&a, 0, adds, 0); other(); pthread_join(a, 0); }\n";
+    let Some(here) = directory(&[("other.c", OTHER), ("main.c", MAIN)]) else {
+        return;
+    };
+    let here = here.path();
+    for (option, status) in [("-fsanitize=thread", 66), ("-fno-sanitize=thread", 0)] {
+        well(deadheat_in(here, &["cc", "-c", option, "other.c"]));
+        well(deadheat_in(
+            here,
+            &["cc", "main.c", "other.o", "-o", "prog"],
+        ));
+        let output = deadheat_in(here, &["run", "./prog"]);
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_thread_is_called_what_its_annotation_says() {
     const NAMED: &str = "#include <pthread.h>\n\
         void AnnotateThreadName(const char *, int, const char *);\n\
