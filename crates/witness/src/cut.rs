@@ -270,8 +270,8 @@ impl Draft {
                 self.forks.insert(child, number);
             }
             Op::Join(other) => self.need_end(recording, (strand, number), other),
-            Op::FinishEnd(finish) => {
-                let tasks = recording.tasks(finish).iter();
+            Op::FinishEnd(_) => {
+                let tasks = recording.tasks(number.into()).iter();
                 tasks.for_each(|&task| self.need_end(recording, (strand, number), task));
             }
             Op::Acquire(lock) => self.acquire(index, lock, number),

@@ -49,8 +49,10 @@ pub struct Recording<'t> {
     /// For each event that reads, the write it observed; 0 for none.
     observed: Vec<u32>,
     pub(crate) strands: FxHashMap<Strand, StrandSize>,
-    /// The tasks that each finish waits for.
-    tasks: FxHashMap<Finish, Vec<Strand>>,
+    /// The tasks that each finish waits for, by the event that begins it: numbers of finishes come again.
+    tasks: FxHashMap<EventNumber, Vec<Strand>>,
+    /// For each event that ends a finish, the one that begins it.
+    begins: FxHashMap<EventNumber, EventNumber>,
     rounds: Vec<Round>,
     round_of: FxHashMap<EventNumber, u32>,
 }
@@ -64,6 +66,7 @@ impl<'t> Recording<'t> {
             observed: Vec::with_capacity(trace.events.len()),
             strands: FxHashMap::default(),
             tasks: FxHashMap::default(),
+            begins: FxHashMap::default(),
             rounds: Vec::new(),
             round_of: FxHashMap::default(),
         };
@@ -100,9 +103,13 @@ impl<'t> Recording<'t> {
         }
     }
 
-    /// The tasks that a finish waits for.
-    pub fn tasks(&self, finish: Finish) -> &[Strand] {
-        self.tasks.get(&finish).map_or(&[], Vec::as_slice)
+    /// The tasks that the end of a finish waits for.
+    pub fn tasks(&self, end: EventNumber) -> &[Strand] {
+        let tasks = self
+            .begins
+            .get(&end)
+            .and_then(|begin| self.tasks.get(begin));
+        tasks.map_or(&[], Vec::as_slice)
     }
 
     /// The number of the round that an event at a barrier belongs to.
@@ -151,10 +158,16 @@ impl<'t> Recording<'t> {
                     self.tasks.entry(finish).or_default().push(task);
                 }
             }
-            Op::FinishBegin(finish) => past.open.entry(strand).or_default().push(finish),
-            Op::FinishEnd(finish) if past.open.entry(strand).or_default().pop() != Some(finish) => {
-                return Err("ends a finish that is not the last it began");
+            Op::FinishBegin(finish) => {
+                let begun = past.open.entry(strand).or_default();
+                begun.push((finish, number.into()));
             }
+            Op::FinishEnd(finish) => match past.open.entry(strand).or_default().pop() {
+                Some((begun, begin)) if begun == finish => {
+                    self.begins.insert(number.into(), begin);
+                }
+                _ => return Err("ends a finish that is not the last it began"),
+            },
             Op::BarrierArrive(barrier) => {
                 let round = past.arrive(barrier, strand, &mut self.rounds)?;
                 self.round_of.insert(number.into(), round);
@@ -209,17 +222,17 @@ struct Past {
     /// The rounds of those who have arrived and not left.
     inside: FxHashMap<(Barrier, Strand), u32>,
     /// The finishes that a strand has open, innermost last.
-    open: FxHashMap<Strand, Vec<Finish>>,
-    /// The finish that waits for a task.
-    finish_of: FxHashMap<Strand, Option<Finish>>,
+    open: FxHashMap<Strand, Vec<(Finish, EventNumber)>>,
+    /// The event that begins the finish which waits for a task.
+    finish_of: FxHashMap<Strand, Option<EventNumber>>,
 }
 
 impl Past {
     /// The finish that waits for a task that a strand starts now.
-    fn innermost(&self, strand: Strand) -> Option<Finish> {
+    fn innermost(&self, strand: Strand) -> Option<EventNumber> {
         let open = self.open.get(&strand).and_then(|open| open.last());
         let inherited = self.finish_of.get(&strand).copied().flatten();
-        open.copied().or(inherited)
+        open.map(|(_, begin)| *begin).or(inherited)
     }
 
     /// The round that a strand arrives in.

@@ -238,8 +238,8 @@ impl State {
             {
                 Err(Obstacle::ForkedTwice(child))
             }
-            Op::FinishEnd(finish) => {
-                let mut tasks = recording.tasks(finish).iter();
+            Op::FinishEnd(_) => {
+                let mut tasks = recording.tasks(number).iter();
                 let events = |task| recording.strands[task].events;
                 match tasks.find(|&task| self.done(*task) < events(task)) {
                     Some(task) => Err(Obstacle::NotEnded(*task)),

@@ -437,6 +437,19 @@ mod tests {
         assert_eq!(verdict(&trace, (9, 10), &full), Ok(()));
     }
 
+    /// A strand that begins finishes one after the other may call them all the same.
+    #[test]
+    fn a_finish_waits_for_its_own_tasks_and_not_for_those_of_one_with_its_number() {
+        let trace = trace(
+            "T1 finish(0); T1 async(T2); T2 w(x); T1 endfinish(0);
+             T1 finish(0); T1 async(T3); T3 w(x); T1 w(x); T1 endfinish(0); T1 w(x)",
+        );
+        assert_eq!(verdict(&trace, (7, 8), &[1, 2, 3, 4, 5, 6, 7, 8]), Ok(()));
+        let ended = Obstacle::NotEnded(Strand(2));
+        let early = [1, 2, 3, 4, 5, 6, 8, 9, 10, 7];
+        assert_eq!(verdict(&trace, (7, 10), &early), Err((8, ended)));
+    }
+
     #[test]
     fn a_trace_that_could_not_happen_is_refused_at_the_event() {
         let cases = [

@@ -461,8 +461,8 @@ impl<'r, 't> Meetings<'r, 't> {
         }
         match self.event(number).op() {
             Op::Join(child) => self.need_all_of(needed, child),
-            Op::FinishEnd(finish) => {
-                let tasks = recording.tasks(finish).iter();
+            Op::FinishEnd(_) => {
+                let tasks = recording.tasks(number).iter();
                 tasks.for_each(|&task| self.need_all_of(needed, task));
             }
             Op::Get(promise) => self.need_signals(needed, Object::Promise(promise.0)),

@@ -107,8 +107,8 @@ impl<'r, 't> MustOrder<'r, 't> {
                         clock.join(known);
                     }
                 }
-                Op::FinishEnd(finish) => {
-                    let tasks = recording.tasks(finish).iter();
+                Op::FinishEnd(_) => {
+                    let tasks = recording.tasks(number).iter();
                     tasks
                         .filter_map(|task| strands.get(task))
                         .for_each(|known| clock.join(known));

@@ -3,14 +3,12 @@
 mod truth;
 mod views;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use deadheat_explain::general::{Apart, add_behind_kept_orders, general_races};
 use deadheat_explain::{Limits, Status, explain};
 use deadheat_lang::Program;
-use deadheat_model::{
-    AccessKind, Event, Execution, Findings, Finish, Op, Race, Site, StopToken, Strand,
-};
+use deadheat_model::{AccessKind, Execution, Findings, Race, Site, StopToken};
 use deadheat_offline::m2;
 use deadheat_testing::Trials;
 use deadheat_testing::programs::{self, Family, Recipe, ScheduleRun, enumerate};
@@ -122,7 +120,7 @@ fn fault(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option
 
 /// What is wrong with what is said about accesses that only chance has ordered, by all schedules of their program.
 fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option<String> {
-    let execution = &with_a_number_for_each_finish(&base.execution);
+    let execution = &base.execution;
     let truth = Truth::new(&base.events, all.iter().map(|one| &one.events[..]));
     let shown: BTreeSet<_> = truth
         .feasible
@@ -188,29 +186,6 @@ fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts)
     }
     counts.behind_kept_orders += (found.races.len() - before) as u64;
     fault_of_prediction(&found, execution)
-}
-
-/// Schedules call a finish what others of its strand are called, so that their states can be compared.
-fn with_a_number_for_each_finish(execution: &Execution) -> Execution {
-    let mut numbered = execution.clone();
-    let mut open: BTreeMap<Strand, Vec<Finish>> = BTreeMap::new();
-    for (number, event) in (0..).zip(&mut numbered.events) {
-        let strand = event.strand();
-        let op = match event.op() {
-            Op::FinishBegin(_) => {
-                let finish = Finish(number);
-                open.entry(strand).or_default().push(finish);
-                Op::FinishBegin(finish)
-            }
-            Op::FinishEnd(_) => {
-                let finish = open.get_mut(&strand).and_then(Vec::pop);
-                Op::FinishEnd(finish.expect("it was begun"))
-            }
-            op => op,
-        };
-        *event = Event::new(strand, op, event.site());
-    }
-    numbered
 }
 
 /// The two places of two accesses.
