@@ -9,6 +9,7 @@ SOAK_TASKS ?= 100000
 # How many random traces: for M2 against brute force, the orders against their definitions, the checker.
 SOAK_TRACES ?= 100000
 # How many random OpenMP programs, and traces as programs of threads.
+SOAK_SENTENCES ?= 5000
 SOAK_OPENMP ?= 4000
 SOAK_NATIVE ?= 6000
 # How many commands on damaged input, with signals, closed and full outputs, little address space.
@@ -108,6 +109,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-witness --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --lib --test schedules -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_SENTENCES) $(CARGO) test --release -p deadheat --test sentences -- --nocapture
 	RUST_BACKTRACE=0 DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture --skip long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=2000 $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
