@@ -6,7 +6,7 @@ mod views;
 use std::collections::BTreeSet;
 
 use deadheat_explain::general::{Apart, add_behind_kept_orders, general_races};
-use deadheat_explain::{Limits, Status, explain};
+use deadheat_explain::{Explanation, Limits, Status, explain};
 use deadheat_lang::Program;
 use deadheat_model::{AccessKind, Execution, Findings, Race, Site, StopToken};
 use deadheat_offline::m2;
@@ -115,13 +115,16 @@ fn fault(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option
         ));
     }
     counts.with_impossible += u64::from(impossible);
-    None
+    fault_of_chance(execution, &explanation, &truth, counts)
 }
 
 /// What is wrong with what is said about accesses that only chance has ordered, by all schedules of their program.
-fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts) -> Option<String> {
-    let execution = &base.execution;
-    let truth = Truth::new(&base.events, all.iter().map(|one| &one.events[..]));
+fn fault_of_chance(
+    execution: &Execution,
+    explanation: &Explanation,
+    truth: &Truth,
+    counts: &mut Counts,
+) -> Option<String> {
     let shown: BTreeSet<_> = truth
         .feasible
         .iter()
@@ -131,7 +134,6 @@ fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts)
         let (a, b) = (race.first.event, race.second.event);
         truth.feasible.contains(&(a.min(b), a.max(b)))
     };
-    let explanation = explain(execution, &Limits::default()).expect("a run can have happened");
     let known = explanation
         .races
         .iter()
@@ -170,10 +172,11 @@ fn fault_of_chance(base: &ScheduleRun, all: &[ScheduleRun], counts: &mut Counts)
             "nothing is said of {unsaid:?}, which some schedule shows"
         ));
     }
-    // Every order of the events takes long: one execution of each program will do.
-    if !std::ptr::eq(base, &all[0]) {
-        return None;
-    }
+    None
+}
+
+/// What is wrong with what m2 predicts, behind the orders that it has kept, too.
+fn fault_behind_kept_orders(execution: &Execution, counts: &mut Counts) -> Option<String> {
     let mut found = m2::ENGINE.check(execution).expect("m2 can judge it");
     let before = found.races.len();
     if found.kept_orders {
@@ -223,10 +226,13 @@ fn fault_of(source: &str, counts: &mut Counts) -> Option<String> {
     let before = counts.with_impossible;
     let step = all.len().div_ceil(6);
     for one in all.iter().step_by(step) {
-        let fault = fault(one, &all, counts).or_else(|| fault_of_chance(one, &all, counts));
-        if fault.is_some() {
-            return fault;
+        if let Some(fault) = fault(one, &all, counts) {
+            return Some(fault);
         }
+    }
+    // Every order of the events takes long: one execution of each program will do.
+    if let Some(fault) = fault_behind_kept_orders(&all[0].execution, counts) {
+        return Some(fault);
     }
     counts.with_impossible = counts.with_impossible.min(before + 1);
     None
