@@ -32,19 +32,17 @@ def cpu(command, environment=None):
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
-def seconds(way, program, words, room):
+def seconds(way, program, words):
     """One run; None if it failed."""
     environment = dict(os.environ, TSAN_OPTIONS="symbolize=0")
     command = [program, *map(str, words)]
     if way == "ThreadSanitizer":  # it may not start where mappings are randomised much
         command = ["setarch", "-R", *command]
-    if way == "deadheat":
-        environment.update(DEADHEAT_REPORT=os.path.join(room, "findings"), DEADHEAT_MODE="check")
     status, took = cpu(command, environment)
     return took if status in (0, 66) else None
 
 
-def program_curve(programs, room, words_of, sizes):
+def program_curve(programs, words_of, sizes):
     """ns for each access, by way, at each size."""
     curve = {way: [] for way in WAYS}
     for size in sizes:
@@ -52,7 +50,7 @@ def program_curve(programs, room, words_of, sizes):
         best = {}
         for _ in range(ROUNDS):
             for way in WAYS:
-                took = seconds(way, programs[way], words, room)
+                took = seconds(way, programs[way], words)
                 if took is not None:
                     best[way] = min(took, best.get(way, took))
         for way in WAYS:
@@ -166,7 +164,7 @@ with tempfile.TemporaryDirectory() as room:
         for name, title, words_of, sizes in curves:
             print(title, flush=True)
             if part == "program":
-                curve, unit = program_curve(programs, room, words_of, sizes), "ns an access"
+                curve, unit = program_curve(programs, words_of, sizes), "ns an access"
             else:
                 curve, unit = trace_curve(room, words_of, sizes, ENGINES), "ns an event"
             size_name = title.split(", ")[0]

@@ -6,6 +6,9 @@ In the directory `openmp` the peer is ThreadSanitizer with Archer, and teams hav
 import glob, math, os, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(here))
+from mailbox_of_run import mailbox
+
 deadheat = os.path.abspath(sys.argv[1])
 directory = os.path.abspath(sys.argv[2])
 openmp = os.path.basename(directory) == "openmp"
@@ -44,24 +47,25 @@ def measure(way, program, room):
             archer = glob.glob("/usr/lib/llvm-*/lib/libarcher.so")
             environment["TSAN_OPTIONS"] += " ignore_noninstrumented_modules=1"
             environment["OMP_TOOL_LIBRARIES"] = archer[-1] if archer else ""
-    report = os.path.join(room, "findings")
-    for left in (report, report + ".tape"):
-        if os.path.exists(left):
-            os.remove(left)
+    tapes = os.path.join(room, "tape")
+    for left in glob.glob(tapes + ".*"):
+        os.remove(left)
+    inherited = []
     if way == "deadheat":
-        environment.update(DEADHEAT_REPORT=report, DEADHEAT_MODE="check")
+        inherited = [mailbox()]
     if way == "record":
-        environment.update(DEADHEAT_REPORT=report, DEADHEAT_MODE="record", DEADHEAT_TAPE_LIMIT=str(8 << 30))
+        inherited = [mailbox(tapes, 8 << 30)]
     read, write = os.pipe()
     shell = [os.path.join(room, "launch"), "timeout", "-s", "KILL", "100", *command]
-    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" 3>&' + str(write), *shell], env=environment, pass_fds=[write],
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" 3>&' + str(write), *shell], env=environment, pass_fds=[write, *inherited],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    os.close(write)
+    for file in (write, *inherited):
+        os.close(file)
     line = os.fdopen(read).readline().split()
     process.wait()
     # ThreadSanitizer's status for races is 66, ours stays the program's.
     failed = not line or int(line[2]) not in (0, 66 << 8)
-    tape = os.path.getsize(report + ".tape") if os.path.exists(report + ".tape") else 0
+    tape = sum(map(os.path.getsize, glob.glob(tapes + ".*")))
     return None if failed else (float(line[0]), int(line[1]), tape)
 
 

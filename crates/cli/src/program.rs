@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use deadheat::native;
 
-use crate::output::warn_of;
+use crate::status::Status;
 
 /// A program under test.
 #[derive(Args)]
@@ -18,6 +18,10 @@ pub struct Program {
     /// Send SIGTERM to the program after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = deadheat::seconds)]
     timeout: Option<Duration>,
+
+    /// Exit with the program's own status even if it, or a program that it started, was not checked; otherwise 2
+    #[arg(long)]
+    allow_unchecked: bool,
 }
 
 impl Program {
@@ -36,12 +40,11 @@ impl Program {
         }
     }
 
-    /// Says that the program was not built for it: nothing was `done`.
-    pub fn warn_of_nothing(&self, done: &str) {
-        let program = self.to_run().path;
-        warn_of(format_args!(
-            "nothing was {done}: `{}` was not built by `deadheat cc` or `deadheat c++`",
-            program.to_string_lossy()
-        ));
+    /// The status where no race was found: it means something only if all was checked.
+    pub fn status(&self, is_unchecked: bool, own: u8) -> Status {
+        match is_unchecked && !self.allow_unchecked {
+            true => Status::Bad,
+            false => Status::Program(own),
+        }
     }
 }

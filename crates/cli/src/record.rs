@@ -13,7 +13,7 @@ use crate::status::Status;
 /// Run a program built by `deadheat cc` or `deadheat c++`, and record its events as a trace
 ///
 /// The trace is for `deadheat analyze`, `explain` and `stats`. The program has its terminal, its arguments and its
-/// signals as if it ran alone; the trace is written when the program exits, even if it crashes. Exit status: the program's own.
+/// signals as if it ran alone; the trace is written when the program exits, even if it crashes. Exit status: the program's own, or 2 if it was not recorded.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -44,8 +44,8 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     };
     let recording = watched(quiet, |watch| deadheat::record(&options, watch));
     let recording = recording.map_err(|error| error.to_string())?;
-    if recording.traces.is_empty() {
-        arguments.program.warn_of_nothing("recorded");
+    for unchecked in &recording.unchecked {
+        warn_of(deadheat::report::unchecked(unchecked));
     }
     if recording.left_behind() {
         warn_of("a child process is still running; it is no longer recorded");
@@ -68,5 +68,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
             complain(&format!("{what} in `{path}`: {next}\n"));
         }
     }
-    Ok(Status::Program(recording.status()))
+    let is_unrecorded = recording.traces.is_empty() || !recording.unchecked.is_empty();
+    let own = recording.status();
+    Ok(arguments.program.status(is_unrecorded, own))
 }

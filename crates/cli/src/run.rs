@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use deadheat::report::Filter;
+use deadheat::report::{Filter, RunReport};
 use deadheat::{RunOptions, Verdict};
 
 use crate::output::{complain, complain_of, warn_of};
@@ -16,7 +16,7 @@ use crate::status::Status;
 ///
 /// The program has its terminal, its arguments and its signals as if it ran alone. When it has ended, also by Ctrl-C, the
 /// report is printed on standard error; --json without a file adds one to standard output, after the program's own output. Exit
-/// status: the program's own, or 66 if there was a race.
+/// status: the program's own, or 66 if there was a race, or 2 if the program was not checked.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -68,11 +68,10 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
     }
     let ran = deadheat::run(&options, &filter, &mut complain);
     let ran = ran.map_err(|error| error.to_string())?;
-    arguments.deliver(&ran, quiet);
-    warn_of_unused(&filter, quiet);
-    match ran.loss() {
-        Some(loss) => Err(loss),
-        None => Ok(arguments.status(ran.has_race(), ran.status())),
+    arguments.deliver(&ran, &filter, quiet);
+    match ran.is_full() && !ran.has_race() {
+        true => Err(ran.report.guarantee()),
+        false => Ok(arguments.status(&ran.report, ran.status(), quiet)),
     }
 }
 
@@ -91,9 +90,8 @@ fn predict(
     let prediction = prediction.map_err(|error| error.to_string())?;
     prediction.warnings.iter().for_each(warn_of);
     prediction.complaints.iter().for_each(complain_of);
-    arguments.deliver(&prediction, quiet);
-    warn_of_unused(filter, quiet);
-    Ok(arguments.status(prediction.has_race(), prediction.status()))
+    arguments.deliver(&prediction, filter, quiet);
+    Ok(arguments.status(&prediction.report, prediction.status(), quiet))
 }
 
 impl Arguments {
@@ -108,21 +106,23 @@ impl Arguments {
     }
 
     /// Reports what was found. What cannot be delivered does not change the program's status.
-    fn deliver(&self, verdict: &impl Verdict, quiet: bool) {
-        if verdict.reports().is_empty() {
-            return self.program.warn_of_nothing("checked");
-        }
+    fn deliver(&self, verdict: &impl Verdict, filter: &Filter, quiet: bool) {
         if !quiet {
             complain(&verdict.text(self.max_shown));
         }
         self.outputs.write("run", std::slice::from_ref(verdict));
+        warn_of_unused(filter, quiet);
     }
 
-    /// The command's status, by whether there is a race and the program's own.
-    fn status(&self, has_race: bool, own: u8) -> Status {
-        match has_race && self.error_exitcode != 0 {
-            true => Status::Program(self.error_exitcode),
-            false => Status::Program(own),
+    /// The command's status, by whether there is a race, whether all was checked, and the program's own.
+    fn status(&self, report: &RunReport, own: u8, quiet: bool) -> Status {
+        if report.findings().next().is_some() && self.error_exitcode != 0 {
+            return Status::Program(self.error_exitcode);
         }
+        let status = self.program.status(report.is_unchecked(), own);
+        if quiet && status == Status::Bad {
+            complain_of(report.guarantee());
+        }
+        status
     }
 }

@@ -43,8 +43,8 @@ pub struct Prediction {
     program: String,
     /// The files that it is about.
     pub sources: Sources,
-    /// What was found; nothing if the program was not built to be recorded.
-    pub report: Option<RunReport>,
+    /// What was found.
+    pub report: RunReport,
     /// What restricts the verdict: recordings that are not whole.
     pub warnings: Vec<String>,
     /// The witnesses that the checker refused: bugs of deadheat.
@@ -59,8 +59,7 @@ impl Prediction {
 
     /// Whether there was or could have been a race.
     pub fn has_race(&self) -> bool {
-        let report = self.report.as_ref();
-        report.is_some_and(|report| report.findings().next().is_some())
+        self.report.findings().next().is_some()
     }
 }
 
@@ -68,12 +67,11 @@ impl Verdict for Prediction {
     type Report = RunReport;
 
     fn reports(&self) -> &[RunReport] {
-        self.report.as_slice()
+        std::slice::from_ref(&self.report)
     }
 
     fn text(&self, most: usize) -> String {
-        let report = self.report.as_ref();
-        report.map_or(String::new(), |report| report.text(&self.sources, 0, most))
+        self.report.text(&self.sources, 0, most)
     }
 
     fn warning(&self) -> Option<String> {
@@ -81,10 +79,13 @@ impl Verdict for Prediction {
     }
 
     fn chapter(&self) -> Chapter<'_> {
-        let report = self.report.as_ref();
-        let guarantees = report.map(RunReport::guarantee).into_iter().collect();
-        let findings = report.into_iter().flat_map(RunReport::findings);
-        Chapter::new(self.program.clone(), findings, guarantees, &self.sources)
+        let (program, report) = (self.program.clone(), &self.report);
+        Chapter::new(
+            program,
+            report.findings(),
+            vec![report.guarantee()],
+            &self.sources,
+        )
     }
 
     fn illustrated(&self) -> Chapter<'_> {
@@ -113,16 +114,11 @@ pub fn predict(
     };
     let recording = record(&recorded, watch)?;
     let stop = stop();
-    let mut prediction = Prediction {
-        recording,
-        program: options.program.path.to_string_lossy().into_owned(),
-        sources: Sources::default(),
-        report: None,
-        warnings: Vec::new(),
-        complaints: Vec::new(),
-    };
+    let mut all_warnings = Vec::new();
+    let mut complaints = Vec::new();
     let mut happened = Survey::default();
-    happened.left_behind = prediction.recording.left_behind();
+    happened.left_behind = recording.left_behind();
+    happened.unchecked = recording.unchecked.clone();
     let mut others = OtherOrders {
         complete: true,
         ..OtherOrders::default()
@@ -131,15 +127,15 @@ pub fn predict(
     let mut left_out = filter.start();
     // Findings that were reported, suppressed or known before.
     let mut seen = FxHashSet::default();
-    let several = prediction.recording.traces.len() > 1;
-    for (path, recorded) in &prediction.recording.traces {
+    let several = recording.traces.len() > 1;
+    for (path, recorded) in &recording.traces {
         happened.processes += 1;
         happened.threads += recorded.threads;
         if recorded.full {
             happened.full =
                 Some("--limit, a full disk below TMPDIR, or a limit on the size of files");
         }
-        prediction.warnings.extend(warnings(recorded));
+        all_warnings.extend(warnings(recorded));
         let source = deadheat_trace::open(path)?;
         let asked = AnalyzeOptions {
             engines: EngineChoice::These(vec![&hb::ENGINE, &m2::ENGINE]),
@@ -151,7 +147,7 @@ pub fn predict(
             Err(AnalyzeError::Empty) => continue,
             analysis => analysis?,
         };
-        prediction.complaints.extend(analysis.refused);
+        complaints.extend(analysis.refused);
         for report in analysis.reports {
             let predicts = report.engine == m2::ENGINE.name;
             if predicts {
@@ -178,11 +174,15 @@ pub fn predict(
         failure = failure.or(analysis.failures.first().map(ToString::to_string));
     }
     happened.in_baseline = left_out.known;
-    if !prediction.recording.traces.is_empty() {
-        let others = failure.map_or(Ok(others), Err);
-        prediction.report = Some(RunReport::of_prediction(happened, others));
-    }
-    Ok(prediction)
+    let others = failure.map_or(Ok(others), Err);
+    Ok(Prediction {
+        recording,
+        program: options.program.path.to_string_lossy().into_owned(),
+        sources: Sources::default(),
+        report: RunReport::of_prediction(happened, others),
+        warnings: all_warnings,
+        complaints,
+    })
 }
 
 /// Adds what is known of the run to a finding of its trace, and what then follows from it.

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use deadheat_model::guarantee::Unchecked;
 use deadheat_native::{
     Findings, FindingsError, Launch, LaunchError, Outcome, Program, Recorded, RecordingError,
-    launch, tape_of, write_trace,
+    Tapes, launch, write_trace,
 };
 use thiserror::Error;
 
@@ -42,6 +43,8 @@ pub struct Recording {
     outcome: Outcome,
     /// One trace a process, the program's own first; none if it was not built to be recorded.
     pub traces: Vec<(PathBuf, Recorded)>,
+    /// What was not recorded.
+    pub unchecked: Vec<Unchecked>,
 }
 
 impl Recording {
@@ -58,28 +61,22 @@ impl Recording {
 
 /// Runs a program built by `deadheat cc` or `deadheat c++`, and writes what it does as a trace.
 pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, RecordError> {
-    let mut environment = vec![("DEADHEAT_MODE".into(), "record".into())];
-    if let Some(limit) = options.limit {
-        environment.push(("DEADHEAT_TAPE_LIMIT".into(), limit.to_string().into()));
-    }
     let beside = options.output.parent().map(Path::to_path_buf);
+    let beside = beside.filter(|path| !path.as_os_str().is_empty());
     let what = Launch {
         program: options.program.clone(),
-        environment,
-        // What is recorded may be large: it goes where the trace goes.
-        room: beside
-            .filter(|path| !path.as_os_str().is_empty())
-            .or(Some(".".into())),
+        tapes: Some(Tapes {
+            // What is recorded may be large: it goes where the trace goes.
+            room: beside.unwrap_or_else(|| ".".into()),
+            limit: options.limit.unwrap_or(u64::MAX),
+        }),
     };
     let outcome = launch(&what, None)?;
+    let findings = Findings::read(&outcome.mailbox)?;
+    let unchecked = findings.unchecked(&options.program.path);
     let mut traces = Vec::new();
-    for file in &outcome.files {
-        let tape = tape_of(file);
-        if !tape.is_file() {
-            continue;
-        }
-        let findings = Findings::read(std::slice::from_ref(file))?;
-        let Some(process) = findings.processes.first() else {
+    for process in findings.checked() {
+        let Some(tape) = outcome.tape(process).filter(|tape| tape.is_file()) else {
             continue;
         };
         let first = traces.is_empty();
@@ -96,7 +93,11 @@ pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, Record
             let _ = std::fs::remove_file(&path);
         }
     }
-    Ok(Recording { outcome, traces })
+    Ok(Recording {
+        outcome,
+        traces,
+        unchecked,
+    })
 }
 
 /// `run.dht` of process 17 is `run.17.dht`.

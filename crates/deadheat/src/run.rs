@@ -1,15 +1,14 @@
 //! `deadheat run`: a C or C++ program, checked while it runs.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat_explain::remedy;
 use deadheat_native::{
-    Findings, FindingsError, Launch, LaunchError, Outcome, Process, Program, Suppressions, Survey,
-    findings_files, launch,
+    Findings, FindingsError, Launch, LaunchError, Letters, Mailbox, Outcome, Program, Suppressions,
+    Survey, launch,
 };
 use deadheat_report::{Chapter, Filter, RunReport, Sources, finding, leave_out_known};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::Verdict;
@@ -43,8 +42,8 @@ pub struct ProgramRun {
     program: String,
     /// The files that it is about.
     pub sources: Sources,
-    /// What was found; nothing if the program was not built to be checked.
-    pub report: Option<RunReport>,
+    /// What was found.
+    pub report: RunReport,
     /// How many races were shown while it ran.
     shown: usize,
 }
@@ -57,14 +56,12 @@ impl ProgramRun {
 
     /// Whether there was a race.
     pub fn has_race(&self) -> bool {
-        let report = self.report.as_ref();
-        report.is_some_and(|report| !report.survey.findings.is_empty())
+        !self.report.survey.findings.is_empty()
     }
 
-    /// Why nothing is known, if there was no room to write races down and none was.
-    pub fn loss(&self) -> Option<String> {
-        let report = self.report.as_ref()?;
-        (report.survey.full.is_some() && !self.has_race()).then(|| report.guarantee())
+    /// Whether some of what was found could not be written down.
+    pub fn is_full(&self) -> bool {
+        self.report.survey.full.is_some()
     }
 }
 
@@ -72,15 +69,12 @@ impl Verdict for ProgramRun {
     type Report = RunReport;
 
     fn reports(&self) -> &[RunReport] {
-        self.report.as_slice()
+        std::slice::from_ref(&self.report)
     }
 
     /// Without the races that were shown while the program ran.
     fn text(&self, most: usize) -> String {
-        let report = self.report.as_ref();
-        report.map_or(String::new(), |report| {
-            report.text(&self.sources, self.shown, most)
-        })
+        self.report.text(&self.sources, self.shown, most)
     }
 
     fn warning(&self) -> Option<String> {
@@ -88,10 +82,13 @@ impl Verdict for ProgramRun {
     }
 
     fn chapter(&self) -> Chapter<'_> {
-        let report = self.report.as_ref();
-        let guarantees = report.map(RunReport::guarantee).into_iter().collect();
-        let findings = report.into_iter().flat_map(RunReport::findings);
-        Chapter::new(self.program.clone(), findings, guarantees, &self.sources)
+        let (program, report) = (self.program.clone(), &self.report);
+        Chapter::new(
+            program,
+            report.findings(),
+            vec![report.guarantee()],
+            &self.sources,
+        )
     }
 
     fn illustrated(&self) -> Chapter<'_> {
@@ -112,41 +109,39 @@ pub fn run(
     let suppressions = filter.suppressions.as_ref().unwrap_or(&nothing);
     let what = Launch {
         program: options.program.clone(),
-        environment: Vec::new(),
-        room: None,
+        tapes: None,
     };
     let mut live = Live::default();
-    let mut meanwhile = |path: &Path| live.show_new(path, suppressions, filter, show);
+    let mut meanwhile = |mailbox: &Mailbox| live.show_new(mailbox, suppressions, filter, show);
     let outcome = match options.live {
         true => launch(&what, Some(&mut meanwhile))?,
         false => launch(&what, None)?,
     };
-    let mut ran = ProgramRun {
+    let findings = Findings::read(&outcome.mailbox)?;
+    let mut survey = Survey::new(&findings, suppressions, &live.sources);
+    for finding in &mut survey.findings {
+        finding.remedy = remedy(finding);
+    }
+    let full = outcome.mailbox.is_full();
+    survey.full = full.then_some("its findings take more than a gigabyte");
+    survey.left_behind = outcome.left_behind;
+    survey.unchecked = findings.unchecked(&options.program.path);
+    leave_out_known(&mut survey, filter);
+    Ok(ProgramRun {
         outcome,
         program: options.program.path.to_string_lossy().into_owned(),
         sources: live.sources,
-        report: None,
+        report: RunReport::of_run(survey),
         shown: live.shown,
-    };
-    if !ran.outcome.files.is_empty() {
-        let findings = Findings::read(&ran.outcome.files)?;
-        let mut survey = Survey::new(&findings, suppressions, &ran.sources);
-        for finding in &mut survey.findings {
-            finding.remedy = remedy(finding);
-        }
-        let no_room = "a full disk below TMPDIR, or a limit on the size of files";
-        survey.full = ran.outcome.full.then_some(no_room);
-        survey.left_behind = ran.outcome.left_behind;
-        leave_out_known(&mut survey, filter);
-        ran.report = Some(RunReport::of_run(survey));
-    }
-    Ok(ran)
+    })
 }
 
-/// Follows the files of findings while the program writes them.
+/// Follows the findings while the program delivers them.
 #[derive(Default)]
 struct Live {
-    files: Vec<(PathBuf, u64, Process)>,
+    letters: Letters,
+    /// How many races of each process, by its stream, are in the survey.
+    taken: FxHashMap<u64, usize>,
     survey: Survey,
     sources: Sources,
     /// How many races of the survey were looked at.
@@ -158,28 +153,17 @@ struct Live {
 impl Live {
     fn show_new(
         &mut self,
-        path: &Path,
+        mailbox: &Mailbox,
         suppressions: &Suppressions,
         filter: &Filter,
         show: &mut dyn FnMut(&str),
     ) {
-        for file in findings_files(path) {
-            if !self.files.iter().any(|(known, ..)| *known == file) {
-                self.files.push((file, 0, Process::default()));
-            }
-        }
-        for (path, taken, process) in &mut self.files {
-            let mut content = Vec::new();
-            let read = File::open(path).and_then(|mut file| {
-                file.seek(SeekFrom::Start(*taken))?;
-                file.read_to_end(&mut content)
-            });
-            if read.is_ok() {
-                let before = process.races.len();
-                *taken += process.take(&content) as u64;
-                self.survey
-                    .add(process, before, suppressions, &self.sources);
-            }
+        self.letters.take(mailbox);
+        for process in self.letters.processes() {
+            let taken = self.taken.entry(process.stream).or_default();
+            self.survey
+                .add(process, *taken, suppressions, &self.sources);
+            *taken = process.races.len();
         }
         let mut known = filter.start();
         for found in &mut self.survey.findings[self.seen..] {

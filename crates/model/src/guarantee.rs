@@ -10,6 +10,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
+    /// Nothing was checked.
+    Nothing,
     /// A part of one run: the rest was not seen or not judged.
     PartOfRun,
     /// One run, in the order in which it happened.
@@ -33,6 +35,8 @@ pub enum Limit {
     Untracked(u64),
     /// So many lines of the findings could not be read.
     Unreadable(u64),
+    /// A program was not checked.
+    Unchecked(Unchecked),
     /// A signal ended a process before it had counted.
     Killed,
     /// A process still ran when this was put together.
@@ -59,6 +63,28 @@ pub enum Limit {
     NotAllOrders,
 }
 
+/// Why a process was not checked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Obstacle {
+    /// It was not built for that, nor was anything that it started.
+    NotBuilt,
+    /// It was built for that, and has not reported itself.
+    Silent,
+    /// Its address space is limited: there is no room for what a check keeps.
+    AddressSpace,
+    /// No file could be made for its recording.
+    NoTape,
+}
+
+/// A program that was not checked.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Unchecked {
+    /// The executable.
+    pub program: String,
+    /// Why.
+    pub why: Obstacle,
+}
+
 /// See the [module](self).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guarantee {
@@ -70,6 +96,7 @@ impl Scope {
     /// Its name, for other programs to read.
     pub fn name(self) -> &'static str {
         match self {
+            Scope::Nothing => "nothing",
             Scope::PartOfRun => "part-of-run",
             Scope::Run => "run",
             Scope::Orders => "orders",
@@ -87,6 +114,7 @@ impl Limit {
             | Limit::NoRoom(_)
             | Limit::Untracked(_)
             | Limit::Unreadable(_)
+            | Limit::Unchecked(_)
             | Limit::Killed
             | Limit::StillRunning => Scope::PartOfRun,
             Limit::NotPredicted(_) | Limit::Undecided(_) | Limit::NotAllOrders => Scope::Run,

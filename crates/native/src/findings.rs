@@ -1,32 +1,35 @@
-//! The files of findings that programs under test leave, read. The format is that of [`deadheat_tape::findings`].
+//! What programs under test have found, read. The format is that of [`deadheat_tape::findings`].
 //!
-//! A program can be killed at any moment, so a file may end anywhere: a last line without a newline is
+//! A program can be killed at any moment, so what it has written may end anywhere: a last line without a newline is
 //! ignored, and a line in between that cannot be read is counted and skipped, so that nothing else is lost.
 
-use std::io;
-use std::path::{Path, PathBuf};
-
+use deadheat_model::guarantee::Obstacle;
 use deadheat_tape::findings::AnyLine;
 pub use deadheat_tape::findings::{
-    Access, Depend, End, Lock, Memory, Module, OpenMp, Race, StackFrame, Task, Thread,
+    Access, Depend, End, Lock, Memory, Module, OpenMp, Race, StackFrame, Started, Task, Thread,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use crate::mailbox::{Letters, Mailbox};
 use crate::suppressions::Suppressions;
 
 /// What all processes of one run found.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// One a file, the first process first.
+    /// The first process first.
     pub processes: Vec<Process>,
 }
 
 /// What one process found.
 #[derive(Debug, Default)]
 pub struct Process {
-    /// Its id; 0 if its file ends before that.
+    /// The number of its stream in the mailbox: higher for one that came later.
+    pub stream: u64,
+    /// Its id; 0 if it was killed before it could say.
     pub pid: u64,
+    /// It is a forked child, and has become nothing else.
+    pub forked: bool,
     /// The executable.
     pub program: String,
     /// Its runtime is not this command's.
@@ -43,6 +46,10 @@ pub struct Process {
     pub counts: FxHashMap<u64, u64>,
     /// What it does not want to hear of.
     pub suppressions: Suppressions,
+    /// Why it went on unchecked, if it did.
+    pub unchecked: Option<Obstacle>,
+    /// The programs that it has become, or has started.
+    pub started: Vec<Started>,
     /// How it ended; missing if it was killed.
     pub end: Option<End>,
     /// Lines that could not be read.
@@ -52,14 +59,6 @@ pub struct Process {
 /// Why findings could not be read.
 #[derive(Debug, Error)]
 pub enum FindingsError {
-    /// Their file could not be read.
-    #[error("the findings in `{}` could not be read: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
     /// The runtime in the program is not this command's, and may mean something else by what it writes.
     #[error(
         "`{program}` was built by another version of deadheat: build it again with this one's `deadheat cc`"
@@ -71,32 +70,46 @@ pub enum FindingsError {
 }
 
 impl Findings {
-    /// Reads the files of a run.
-    pub fn read(files: &[PathBuf]) -> Result<Findings, FindingsError> {
-        let mut processes = Vec::new();
-        for path in files {
-            let content = std::fs::read(path).map_err(|error| FindingsError::Unreadable {
-                path: path.clone(),
-                error,
-            })?;
-            let mut process = Process::default();
-            process.take(&content);
-            if process.other_version {
-                let program = process.program;
-                return Err(FindingsError::OtherVersion { program });
-            }
-            processes.push(process);
+    /// Reads what a run has left.
+    pub fn read(mailbox: &Mailbox) -> Result<Findings, FindingsError> {
+        let mut letters = Letters::default();
+        letters.take(mailbox);
+        Findings::of(letters.into_processes())
+    }
+
+    fn of(processes: Vec<Process>) -> Result<Findings, FindingsError> {
+        match processes.iter().find(|process| process.other_version) {
+            None => Ok(Findings { processes }),
+            Some(process) => Err(FindingsError::OtherVersion {
+                program: process.program.clone(),
+            }),
         }
-        Ok(Findings { processes })
     }
 
     /// How many threads there were in all processes.
     pub fn threads(&self) -> u64 {
         let threads = |process: &Process| {
-            let named = process.threads.keys().max().map_or(1, |last| last + 1);
+            let named = match process.forked {
+                // Its parent's are numbered, too.
+                true => process.threads.len().max(1) as u64,
+                false => process.threads.keys().max().map_or(1, |last| last + 1),
+            };
             process.end.as_ref().map_or(named, |end| end.threads.max(1))
         };
-        self.processes.iter().map(threads).sum()
+        self.checked().map(threads).sum()
+    }
+
+    /// How many processes were checked or recorded; one that becomes another program is still the same.
+    pub fn count(&self) -> u64 {
+        let numbers: FxHashSet<u64> = self.checked().map(|process| process.pid).collect();
+        numbers.len() as u64
+    }
+
+    /// The processes that were checked or recorded, and the programs that they have become.
+    pub fn checked(&self) -> impl Iterator<Item = &Process> {
+        self.processes
+            .iter()
+            .filter(|process| process.unchecked.is_none())
     }
 }
 
@@ -120,6 +133,7 @@ impl Process {
             Ok(AnyLine::Start(start)) => {
                 self.pid = start.pid;
                 self.program = start.program;
+                self.forked = start.forked;
                 self.other_version = start.version != deadheat_tape::VERSION;
             }
             Ok(AnyLine::Module(module)) => self.modules.push(*module),
@@ -132,6 +146,8 @@ impl Process {
                 self.counts.insert(count.race, count.count);
             }
             Ok(AnyLine::End(end)) => self.end = Some(*end),
+            Ok(AnyLine::Unchecked(unchecked)) => self.unchecked = Some(unchecked.why),
+            Ok(AnyLine::Started(started)) => self.started.push(*started),
             Ok(AnyLine::Suppressions(own)) => {
                 self.suppressions = Suppressions::of_program(&own.text);
             }
@@ -144,32 +160,6 @@ impl Process {
         let mut latest_first = self.modules.iter().rev();
         latest_first.find(|module| module.start <= address && address < module.end)
     }
-}
-
-/// The files that a run told to write to `path` has left: `path` itself and, for further processes, `path.NUMBER`
-/// and `path.NUMBER.NUMBER`.
-pub fn findings_files(path: &Path) -> Vec<PathBuf> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-        return Vec::new();
-    };
-    let name = name.to_string_lossy().into_owned() + ".";
-    let mut numbered = Vec::new();
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        let numbers = file
-            .strip_prefix(&name)
-            .map(|rest| rest.split('.').map(str::parse::<u64>).collect());
-        if let Some(Ok(numbers)) = numbers {
-            let numbers: Vec<u64> = numbers;
-            numbered.push((numbers, entry.path()));
-        }
-    }
-    numbered.sort();
-    let first = path.is_file().then(|| path.to_path_buf());
-    first
-        .into_iter()
-        .chain(numbered.into_iter().map(|(_, path)| path))
-        .collect()
 }
 
 #[cfg(test)]
@@ -251,30 +241,13 @@ mod tests {
 
     #[test]
     fn findings_of_a_program_that_another_version_has_built_are_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("f");
         let read = |version: u64| {
             let content = WHOLE.replace("\"version\": 2", &format!("\"version\": {version}"));
-            std::fs::write(&file, content).unwrap();
-            Findings::read(std::slice::from_ref(&file))
+            Findings::of(vec![self::read(content.as_bytes())])
         };
         assert_eq!(read(deadheat_tape::VERSION).unwrap().processes.len(), 1);
         let error = read(deadheat_tape::VERSION - 1).unwrap_err();
         let expected = "`/p` was built by another version of deadheat: build it again with this one's `deadheat cc`";
         assert_eq!(error.to_string(), expected);
-    }
-
-    #[test]
-    fn every_process_has_a_file() {
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["f", "f.12", "f.3", "f.12.2", "f.txt", "g.1", "f.12.x"] {
-            std::fs::write(directory.path().join(name), "").unwrap();
-        }
-        let files = findings_files(&directory.path().join("f"));
-        let names: Vec<_> = files
-            .iter()
-            .map(|file| file.file_name().unwrap().to_str().unwrap())
-            .collect();
-        assert_eq!(names, ["f", "f.3", "f.12", "f.12.2"]);
     }
 }

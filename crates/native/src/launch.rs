@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use thiserror::Error;
 
-use crate::findings::findings_files;
+use crate::findings::Process;
+use crate::mailbox::Mailbox;
 
 /// A program under test.
 #[derive(Clone, Debug, Default)]
@@ -32,10 +33,17 @@ pub struct Program {
 pub struct Launch {
     /// The program.
     pub program: Program,
-    /// Further variables of its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The directory for the files that it leaves, until they have been read; that for temporary ones if none is given.
-    pub room: Option<PathBuf>,
+    /// Where it is recorded, if it is, instead of being checked.
+    pub tapes: Option<Tapes>,
+}
+
+/// What is recorded.
+#[derive(Clone, Debug)]
+pub struct Tapes {
+    /// The directory for them, until they have been read.
+    pub room: PathBuf,
+    /// How many bytes a process may record.
+    pub limit: u64,
 }
 
 /// How it went.
@@ -43,14 +51,12 @@ pub struct Launch {
 pub struct Outcome {
     /// How the program ended.
     pub status: ExitStatus,
-    /// The files of findings, one a process; none if nothing built by `deadheat cc` ran.
-    pub files: Vec<PathBuf>,
-    /// There was no room for all findings, or none left when the program had ended: some may be lost.
-    pub full: bool,
+    /// What its processes have delivered.
+    pub mailbox: Mailbox,
     /// Processes that the program started still ran [a little later](LEFT_BEHIND): what they do is not known.
     pub left_behind: bool,
-    /// The files disappear with it.
-    _directory: TempDir,
+    /// The tapes, which disappear with it.
+    directory: Option<TempDir>,
 }
 
 /// Why the program did not run.
@@ -65,10 +71,16 @@ pub enum LaunchError {
         error: io::Error,
     },
     /// There is no room for findings.
-    #[error(
-        "there is no room for what the program finds: {0}; set TMPDIR to a directory that can be written to"
-    )]
+    #[error("there is no memory that can be shared with the program: {0}")]
     Room(io::Error),
+    /// There is no room for a recording.
+    #[error("there is no room for the recording in `{}`: {error}", room.display())]
+    Tapes {
+        /// The directory.
+        room: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
 }
 
 impl Outcome {
@@ -78,22 +90,18 @@ impl Outcome {
         let signal = self.status.signal().map(|signal| 128 + signal);
         self.status.code().or(signal).unwrap_or(1) as u8
     }
+
+    /// The tape of a process, if it was to be recorded.
+    pub fn tape(&self, process: &Process) -> Option<PathBuf> {
+        let mut path = tapes_in(self.directory.as_ref()?).into_os_string();
+        path.push(format!(".{}", process.stream));
+        Some(path.into())
+    }
 }
 
-/// How many bytes there must be room for.
-const ROOM: usize = 256 << 10;
-
-/// Makes sure that findings can be written: a program that finds and cannot tell would seem to have no race.
-fn has_room(directory: &Path) -> io::Result<()> {
-    let file = directory.join("room");
-    let written = std::fs::write(&file, vec![0; ROOM]);
-    let _ = std::fs::remove_file(file);
-    written
-}
-
-/// Whether the program could not write all that it wanted to a file: it takes the right to write away then.
-fn is_cut(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|file| file.permissions().readonly())
+/// What the tapes in a directory are called, without the number of the process's stream.
+fn tapes_in(directory: &TempDir) -> PathBuf {
+    directory.path().join("tape")
 }
 
 /// How long processes that outlive the program are waited for.
@@ -111,19 +119,28 @@ static PROGRAM: AtomicI32 = AtomicI32::new(0);
 /// A signal that came before the program ran; 0 if none did.
 static EARLY: AtomicI32 = AtomicI32::new(0);
 
-/// Runs a program to its end. `meanwhile` is called a few times a second with the path of the first file of
-/// findings.
+/// Runs a program to its end. `meanwhile` is called a few times a second with what has been delivered.
 pub fn launch(
     launch: &Launch,
-    mut meanwhile: Option<&mut dyn FnMut(&Path)>,
+    mut meanwhile: Option<&mut dyn FnMut(&Mailbox)>,
 ) -> Result<Outcome, LaunchError> {
-    let directory = tempfile::Builder::new()
-        .prefix("deadheat-")
-        .tempdir_in(launch.room.clone().unwrap_or_else(std::env::temp_dir))
-        .and_then(|directory| Ok((directory.path().canonicalize()?, directory)));
-    let (path, directory) = directory.map_err(LaunchError::Room)?;
-    has_room(&path).map_err(LaunchError::Room)?;
-    let path = path.join("findings");
+    let no_tapes = |error| LaunchError::Tapes {
+        room: launch
+            .tapes
+            .as_ref()
+            .map_or(PathBuf::new(), |tapes| tapes.room.clone()),
+        error,
+    };
+    let directory = launch.tapes.as_ref().map(|tapes| {
+        let room = tapes.room.canonicalize()?;
+        tempfile::Builder::new()
+            .prefix("deadheat-")
+            .tempdir_in(room)
+    });
+    let directory = directory.transpose().map_err(no_tapes)?;
+    let paths = directory.as_ref().map(tapes_in);
+    let limits = launch.tapes.as_ref().map(|tapes| tapes.limit);
+    let mailbox = Mailbox::create(paths.as_deref().zip(limits)).map_err(LaunchError::Room)?;
     pass_signals_on();
     if let Some(time) = launch.program.timeout {
         std::thread::spawn(move || {
@@ -135,13 +152,11 @@ pub fn launch(
     let mut command = Command::new(&launch.program.path);
     command
         .args(&launch.program.arguments)
-        .env("DEADHEAT_REPORT", &path)
-        .env("DEADHEAT_MODE", "check");
+        .env("DEADHEAT_REPORT", mailbox.path());
     if std::env::var_os("OMP_NUM_THREADS").is_none() && cores() < FEW {
         // With one thread a team has nothing to race with.
         command.env("OMP_NUM_THREADS", FEW.to_string());
     }
-    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
     let start = |error| LaunchError::Start {
         program: launch.program.path.to_string_lossy().into_owned(),
         error,
@@ -160,20 +175,18 @@ pub fn launch(
                 if let Some(status) = program.try_wait().map_err(start)? {
                     break status;
                 }
-                meanwhile(&path);
+                meanwhile(&mailbox);
                 std::thread::sleep(Duration::from_millis(100));
             }
         }
     };
     PROGRAM.store(0, Ordering::SeqCst);
     let left_behind = !have_ended(LEFT_BEHIND);
-    let files = findings_files(&path);
     Ok(Outcome {
         status,
         left_behind,
-        full: has_room(directory.path()).is_err() || files.iter().any(|file| is_cut(file)),
-        files,
-        _directory: directory,
+        mailbox,
+        directory,
     })
 }
 

@@ -3,15 +3,16 @@
 //!
 //! - [`compile_if_called`] runs a compiler the way `cc` and `c++` are run, with what checking needs added.
 //! - [`cargo`] does the same for Rust programs.
-//! - [`launch`] runs a program so built and gives back how it ended and the files it left.
+//! - [`launch`] runs a program so built and gives back how it ended and what it has delivered.
 //! - [`write_trace`] makes a trace of what a program has recorded.
-//! - [`Findings`] reads those files; [`Survey`] gives addresses their functions, files, lines and
+//! - [`Findings`] reads that; [`Survey`] gives addresses their functions, files, lines and
 //!   variables, groups what is the same and leaves out what a [`Suppressions`] file names.
 
 mod arguments;
 mod driver;
 mod findings;
 mod launch;
+mod mailbox;
 mod names;
 mod recording;
 mod runtime;
@@ -20,14 +21,16 @@ mod suppressions;
 mod survey;
 mod symbols;
 mod toolchain;
+mod unchecked;
 
 pub use driver::{CompileError, Language, compile_if_called};
 pub use findings::{
     Access, Depend, End, Findings, FindingsError, Lock, Memory, OpenMp, Process, Race, StackFrame,
-    Task, Thread, findings_files,
+    Task, Thread,
 };
-pub use launch::{Launch, LaunchError, Outcome, Program, launch};
-pub use recording::{Recorded, RecordingError, tape_of, write_trace};
+pub use launch::{Launch, LaunchError, Outcome, Program, Tapes, launch};
+pub use mailbox::{Letters, Mailbox};
+pub use recording::{Recorded, RecordingError, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use rust::{CARGO_SINCE, RustError, cargo, cargo_words};
 pub use suppressions::{SuppressionError, Suppressions};

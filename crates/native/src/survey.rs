@@ -10,6 +10,7 @@ use deadheat_model::finding::{
     Act, Allocation, Creation, Dependence, Finding, Frame, HeldLock, Identity, Place, Rule, Side,
     SourceLines, Storage, Variable,
 };
+use deadheat_model::guarantee::Unchecked;
 use rustc_hash::FxHashMap;
 
 use crate::findings::{
@@ -35,6 +36,8 @@ pub struct Survey {
     pub damaged: u64,
     /// There was no room for everything: why that may be, or what to do.
     pub full: Option<&'static str>,
+    /// What was not checked.
+    pub unchecked: Vec<Unchecked>,
     /// Processes still ran when this was put together: what they do is not known.
     pub left_behind: bool,
     /// Processes that were killed: what they counted at the end is missing.
@@ -58,7 +61,7 @@ impl Survey {
         lines: &dyn SourceLines,
     ) -> Survey {
         let mut survey = Survey {
-            processes: findings.processes.len() as u64,
+            processes: findings.count(),
             threads: findings.threads(),
             ..Survey::default()
         };
@@ -73,6 +76,7 @@ impl Survey {
                         (before, more) => before.or(more),
                     };
                 }
+                None if process.unchecked.is_some() => {}
                 None => survey.killed += 1,
             }
             survey.add(process, 0, suppressions, lines);

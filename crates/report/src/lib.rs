@@ -44,4 +44,4 @@ pub use terminal::harmless_text;
 pub use text::style::{counted, cut, set_width, show_identities};
 pub use text::{Comparison, diagnostics, finding, recorded};
 pub use verify::{VerifiedRace, VerifyReport};
-pub use words::show_full_stacks;
+pub use words::{show_full_stacks, unchecked};

@@ -79,6 +79,11 @@ impl RunReport {
         self.survey.findings.iter().chain(predicted)
     }
 
+    /// Whether something went unchecked, so that what was not found proves nothing.
+    pub fn is_unchecked(&self) -> bool {
+        self.promise.scope() == Scope::Nothing || !self.survey.unchecked.is_empty()
+    }
+
     /// What all this proves.
     pub fn guarantee(&self) -> String {
         guarantee::of_run(self)
@@ -96,7 +101,14 @@ pub fn leave_out_known(survey: &mut Survey, filter: &Filter) {
 
 /// What a run promises, as far as what was lost allows.
 fn promise(survey: &Survey, scope: Scope) -> Guarantee {
+    let scope = match survey.processes {
+        0 => Scope::Nothing,
+        _ => scope,
+    };
     let mut promise = Guarantee::new(scope);
+    for unchecked in &survey.unchecked {
+        promise.limit(Limit::Unchecked(unchecked.clone()));
+    }
     if let Some(openmp) = &survey.openmp {
         let limits = [
             (openmp.locks, Limit::SectionsDecide),

@@ -8,6 +8,7 @@
 //! iterator, or a [`Text`], so that nothing is allocated but the line itself.
 
 use deadheat_model::finding::{AccessCause, DependenceKind, TaskKind};
+pub use deadheat_model::guarantee::Obstacle;
 
 /// What can be written to a line.
 pub trait Json {
@@ -178,6 +179,12 @@ words! {
         Abort = "abort",
         Exec = "exec",
     }
+    Obstacle {
+        NotBuilt = "not-built",
+        Silent = "silent",
+        AddressSpace = "address-space",
+        NoTape = "no-tape",
+    }
 }
 
 /// How a process ends.
@@ -204,6 +211,8 @@ lines! {
     "race" => Race<First, Second, Place>,
     "count" => Count<>,
     "end" => End<>,
+    "unchecked" => Unchecked<>,
+    "started" => Started<String>,
 }
 
 objects! {
@@ -219,6 +228,22 @@ objects! {
         pub program: Path,
         /// Whether it is a forked child: addresses are as in the parent.
         pub forked: bool,
+    }
+
+    /// The process runs unchecked.
+    #[derive(Copy)]
+    pub struct Unchecked {
+        /// Why.
+        #[cfg_attr(feature = "read", serde(deserialize_with = "read_word"))]
+        pub why: Obstacle,
+    }
+
+    /// A process is about to become another program, or has started one.
+    pub struct Started<Path = String> {
+        /// The process that runs it.
+        pub pid: u64,
+        /// The executable: its whole path, unless it was looked up by its name.
+        pub program: Path,
     }
 
     /// What the program does not want to hear of (`__tsan_default_suppressions`).

@@ -1,6 +1,7 @@
 #![doc = include_str!("tape.md")]
 
 pub mod findings;
+pub mod mailbox;
 pub mod packing;
 mod record;
 
@@ -11,7 +12,7 @@ pub use record::{
 
 /// Which form of findings and tapes a runtime writes: a command reads those of its own only. It goes up with every
 /// change to either.
-pub const VERSION: u64 = 5;
+pub const VERSION: u64 = 6;
 
 /// What a chunk begins with whose records are there as they are.
 pub const PLAIN: u64 = 0x6b6e_7568_6368_6474;

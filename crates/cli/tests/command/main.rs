@@ -11,6 +11,7 @@ mod guide;
 mod hostile;
 mod hostile_random;
 mod interrupt;
+mod native_delivery;
 mod native_record;
 mod native_use;
 mod options;

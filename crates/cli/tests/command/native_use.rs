@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{command, deadheat, deadheat_in, directory, stderr, stdout};
+use crate::common::{command, deadheat_in, directory, stderr, stdout};
 
 const RACY: &str = r#"
 #include <pthread.h>
@@ -174,17 +174,6 @@ fn suppressions_leave_out_what_they_name() {
         stderr(&bad).contains("`bad`, line 1: `x` is no rule"),
         "{}",
         stderr(&bad)
-    );
-}
-
-#[test]
-fn a_program_that_was_not_built_for_it_runs_and_is_named() {
-    let output = deadheat(&["run", "--", "sh", "-c", "exit 3"]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(
-        stderr(&output).contains("nothing was checked: `sh` was not built by"),
-        "{}",
-        stderr(&output)
     );
 }
 
@@ -871,42 +860,61 @@ fn the_example_has_the_race_the_readme_shows() {
     assert!(!report.contains("`balance`"), "{report}");
 }
 
+/// A program that writes what it likes where its findings are expected: after `mark`, the first word of a piece.
+fn scribbled(mark: u64, content: &[u8], full: bool) -> Output {
+    let here = tempfile::tempdir().unwrap();
+    let length = content.len() as u64;
+    let put = |name: &str, words: &[u64], rest: &[u8]| {
+        let words = words.iter().flat_map(|word| word.to_ne_bytes());
+        let bytes: Vec<u8> = words.chain(rest.iter().copied()).collect();
+        std::fs::write(here.path().join(name), bytes).unwrap();
+    };
+    put("head", &[8192 + 65536, full.into()], b"");
+    put("piece", &[mark, 8192, 65536, length], content);
+    let write = "dd conv=notrunc oflag=seek_bytes of=$DEADHEAT_REPORT";
+    let script = format!("{write} if=head seek=8 && {write} if=piece seek=8192 bs=64k");
+    deadheat_in(here.path(), &["run", "--", "sh", "-c", &script])
+}
+
 #[test]
 fn findings_that_make_no_sense_are_no_reason_to_panic() {
-    // A program that writes what it likes where its findings are expected.
-    let written = |shell: &str| {
-        let script = format!("{shell} > \"$DEADHEAT_REPORT\"");
-        deadheat(&["run", "--", "sh", "-c", &script])
-    };
+    const MARK: u64 = 0x6563_6569_706d_6474;
     let access = r#"{"thread": 99, "address": 1, "size": 0, "write": true, "atomic": false, "cause": "access", "stack": [0, 18446744073709551615], "locks": [], "tasks": []}"#;
     let race = format!(
-        r#"{{"race": {{"id": 1, "address": 18446744073709551615, "size": 1, "first": {access}, "second": {access}, "memory": {{"kind": "unknown"}}}}}}"#
+        "{{\"race\": {{\"id\": 1, \"address\": 18446744073709551615, \"size\": 1, \"first\": {access}, \"second\": {access}, \"memory\": {{\"kind\": \"unknown\"}}}}}}\n"
     );
-    let output = written(&format!("echo '{race}'"));
+    let output = scribbled(MARK, race.as_bytes(), false);
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     assert!(
         stderr(&output).contains("memory at 0xffffffffffffffff"),
         "{}",
         stderr(&output)
     );
-    for nonsense in [
-        "head -c 2000 /dev/urandom",
-        "echo '{\"race\": {}}'",
-        "echo '[]'",
-        "printf '{\"race'",
-        "true",
-    ] {
-        let output = written(nonsense);
+    let mut random = fastrand::Rng::with_seed(3);
+    let noise: Vec<u8> = (0..2000).map(|_| random.u8(..)).collect();
+    for nonsense in [&noise[..], b"{\"race\": {}}\n", b"[]\n", b"{\"race\"", b""] {
+        let output = scribbled(MARK, nonsense, false);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{nonsense:?}: {text}");
+        assert!(
+            text.contains("no race in what was seen of this run"),
+            "{nonsense:?}: {text}"
+        );
+        let output = scribbled(MARK + 1, nonsense, false);
         assert_eq!(
             output.status.code(),
-            Some(0),
-            "{nonsense}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains("no race in what was seen of this run"),
-            "{nonsense}: {}",
+            Some(2),
+            "{nonsense:?}: {}",
             stderr(&output)
         );
     }
+}
+
+#[test]
+fn a_run_whose_findings_found_no_room_is_no_clean_run() {
+    const MARK: u64 = 0x6563_6569_706d_6474;
+    let output = scribbled(MARK, b"", true);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let told = "there was no room for everything (its findings take more than a gigabyte)";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
 }

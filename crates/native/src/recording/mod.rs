@@ -101,13 +101,6 @@ pub enum RecordingError {
     Trace(#[from] TraceError),
 }
 
-/// The tape that belongs to a file of findings.
-pub fn tape_of(findings: &Path) -> PathBuf {
-    let mut path = findings.as_os_str().to_os_string();
-    path.push(".tape");
-    path.into()
-}
-
 /// How many steps are written before somebody is told.
 const PART: u64 = 1 << 16;
 

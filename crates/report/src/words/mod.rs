@@ -8,6 +8,7 @@ mod order;
 mod remedy;
 mod stack;
 
+pub use guarantee::unchecked;
 pub(crate) use notes::{about, notes};
 pub(crate) use openmp::{task, task_in_full, who};
 pub(crate) use order::{Step, events, steps};

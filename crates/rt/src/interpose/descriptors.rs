@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::calls::{calls, went_well};
 use super::memory::{forget, reads, writes};
 use super::open_files::{
-    Flow, behind, ended, flows, receives, receives_from, sends, sends_end, sends_to, status,
+    Flow, behind, ended, flows, receives, receives_from, sends, sends_end, sends_to,
 };
 use super::processes::{has_locked_file, unlocks_file};
 use super::real::real;
@@ -115,7 +115,7 @@ pub fn closes(file: c_int, pc: usize) {
 
 /// A descriptor is about to stand for what another does: whoever uses it must know whether it still is what it was.
 fn replaces(old: c_int, new: c_int, pc: usize) {
-    if old == new || status(old).is_none() {
+    if old == new || os::status(old).is_none() {
         return;
     }
     sends_end(new);
@@ -233,7 +233,7 @@ fn has_pipe(ends: usize, result: usize, pc: usize) {
 }
 
 unsafe extern "C" fn close(file: c_int, pc: usize) -> c_int {
-    if os::own_files().any(|own| own == file) {
+    if os::is_own(file) {
         // For the program, it is not open.
         // SAFETY: the thread's own.
         unsafe { *libc::__errno_location() = libc::EBADF };
@@ -246,10 +246,10 @@ unsafe extern "C" fn close(file: c_int, pc: usize) -> c_int {
 
 /// Descriptors from one to another are closed, but for the runtime's own.
 unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int, pc: usize) -> c_int {
-    let own = |file: &c_uint| os::own_files().any(|own| own as c_uint == *file);
+    let own = |file: &c_uint| os::is_own(*file as c_int);
     if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
         (first..=last.min(MANY as c_uint - 1))
-            .filter(|file| status(*file as c_int).is_some() && !own(file))
+            .filter(|file| os::status(*file as c_int).is_some() && !own(file))
             .for_each(|file| closes(file as c_int, pc));
     }
     let mut from = first;

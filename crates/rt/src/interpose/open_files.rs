@@ -131,7 +131,7 @@ impl OpenFiles {
 
 /// The flow into what is behind a descriptor. None: there is nothing, or it orders nothing.
 pub fn behind(file: c_int) -> Option<Flow> {
-    let status = status(file)?;
+    let status = os::status(file)?;
     let (device, inode) = (status.st_dev, status.st_ino);
     let standard = (0..3).contains(&file);
     match status.st_mode & libc::S_IFMT {
@@ -144,16 +144,6 @@ pub fn behind(file: c_int) -> Option<Flow> {
         // One inode stands for all of these.
         0 => Some(Flow::Nameless(Descriptor::of(file)?.number())),
         _ => None,
-    }
-}
-
-/// What the kernel says of a descriptor, without touching the program's `errno`.
-pub fn status(file: c_int) -> Option<libc::stat> {
-    // SAFETY: the kernel fills in what it is given.
-    unsafe {
-        let mut status: libc::stat = std::mem::zeroed();
-        let arguments = [file as usize, &raw mut status as usize, 0, 0, 0, 0];
-        (os::call(libc::SYS_fstat, arguments) == 0).then_some(status)
     }
 }
 
@@ -222,14 +212,16 @@ pub fn receives_out_of(flow: Flow) {
 
 /// There is nothing more to come: whoever closed the other end comes before. The end of a file says nothing.
 pub fn ended(file: c_int) {
-    if status(file).is_some_and(|status| status.st_mode & libc::S_IFMT != libc::S_IFREG) {
+    if os::status(file).is_some_and(|status| status.st_mode & libc::S_IFMT != libc::S_IFREG) {
         receives(file);
     }
 }
 
 /// A descriptor is about to be closed: whoever reads at the other end may find that nothing more will come.
 pub fn sends_end(file: c_int) {
-    let Some(status) = status(file) else { return };
+    let Some(status) = os::status(file) else {
+        return;
+    };
     // SAFETY: asks for numbers.
     let flags = || unsafe {
         let arguments = [file as usize, libc::F_GETFL as usize, 0, 0, 0, 0];
@@ -283,7 +275,7 @@ pub fn of_stream(file: c_int) -> OfStream {
     let (nothing, other, first) = (1, 2, 4);
     let known = match descriptor.stream.load(Ordering::Relaxed) {
         0 => {
-            let found = with(|files| match status(file)?.st_mode & libc::S_IFMT {
+            let found = with(|files| match os::status(file)?.st_mode & libc::S_IFMT {
                 kind @ (libc::S_IFREG | libc::S_IFIFO) => {
                     let channel = files.channel(behind(file)?);
                     let index = (channel - CHANNELS.as_ptr() as usize) as u32;

@@ -1,14 +1,17 @@
 //! The process: its beginning, its ends, forks, and jumps out of functions.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
+use deadheat_tape::findings::{Ending, digits};
+
+use super::calls::{calls, went_well};
 use super::real::real;
-use deadheat_tape::findings::Ending;
 
 use crate::hooks::export;
 use crate::order::sync;
 use crate::order::thread::{Frame, enter, local};
 use crate::output::recording;
+use crate::platform::os;
 use crate::platform::world::{World, world};
 
 /// Runs before the program's own constructors.
@@ -191,20 +194,104 @@ unsafe extern "C" fn abort() {
     unsafe { real!(abort: fn())() }
 }
 
-/// The process becomes another program, or goes on if it can not: notes the end, and gives the function that does it.
+/// Who is about to run another program can hand the mailbox on to it.
+pub fn hands_over() {
+    if let Some(_entered) = enter()
+        && World::exists()
+    {
+        world().findings.hand_over();
+    }
+}
+
+/// The process becomes another program, or goes on if it can not: notes the end, and which program that is.
+fn becomes(program: &[u8]) {
+    hands_over();
+    if let Some(_entered) = enter()
+        && World::exists()
+    {
+        world().findings.started(None, program);
+    }
+    end(Ending::Exec, None);
+}
+
+/// A path as it is for everybody, if it is one; a name that is looked up stays as it is.
+///
+/// # Safety
+/// It ends with a zero byte.
+unsafe fn whole_path(path: *const c_char) -> Vec<u8> {
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    if path.first() == Some(&b'/') || !path.contains(&b'/') {
+        return path.to_vec();
+    }
+    [&os::link(b"/proc/self/cwd\0"), &b"/"[..], path].concat()
+}
+
+/// What a descriptor is open on.
+fn path_of(file: c_int) -> Vec<u8> {
+    let mut link = b"/proc/self/fd/".to_vec();
+    link.extend(digits(file.max(0) as u64, &mut [0; 20]));
+    link.push(0);
+    os::link(&link)
+}
+
+/// Notes that the process becomes what the first argument names, and gives the function that does it.
 macro_rules! becomes {
     ($($name:ident),*) => {
-        $(unsafe extern "C" fn $name() -> usize {
-            end(Ending::Exec, None);
+        $(unsafe extern "C" fn $name(path: *const c_char) -> usize {
+            // SAFETY: the program's own path.
+            becomes(&unsafe { whole_path(path) });
             // SAFETY: it is called with the program's own arguments.
             unsafe { real!($name: fn()) as *const () as usize }
         })*
     };
 }
 
-becomes!(
-    execve, execv, execvp, execvpe, execl, execlp, execle, fexecve, execveat
-);
+becomes!(execve, execv, execvp, execvpe, execl, execlp, execle);
+
+unsafe extern "C" fn fexecve(file: c_int) -> usize {
+    becomes(&path_of(file));
+    // SAFETY: it is called with the program's own arguments.
+    unsafe { real!(fexecve: fn()) as *const () as usize }
+}
+
+unsafe extern "C" fn execveat(directory: c_int, path: *const c_char) -> usize {
+    // SAFETY: the program's own path.
+    let path_there = unsafe { CStr::from_ptr(path) }.to_bytes();
+    if path_there.is_empty() {
+        becomes(&path_of(directory));
+    } else if directory == libc::AT_FDCWD || path_there.first() == Some(&b'/') {
+        // SAFETY: the program's own path.
+        becomes(&unsafe { whole_path(path) });
+    } else {
+        becomes(&[&path_of(directory), &b"/"[..], path_there].concat());
+    }
+    // SAFETY: it is called with the program's own arguments.
+    unsafe { real!(execveat: fn()) as *const () as usize }
+}
+
+/// A process was started that runs a program.
+fn has_spawned(pid: usize, path: usize, result: usize) {
+    if pid != 0
+        && went_well(result)
+        && let Some(_entered) = enter()
+        && World::exists()
+    {
+        // SAFETY: the program's own path, and the number that the C library has written.
+        let (pid, program) = unsafe { (*(pid as *const c_int), whole_path(path as *const c_char)) };
+        world().findings.started(Some(pid as u64), &program);
+    }
+}
+
+calls! { (_pc, result)
+    posix_spawn(pid, path, actions, attributes, arguments, environment) { hands_over() } {
+        has_spawned(pid, path, result)
+    };
+    posix_spawnp(pid, path, actions, attributes, arguments, environment) { hands_over() } {
+        has_spawned(pid, path, result)
+    };
+    system(command) { hands_over() } {};
+}
 
 type Handler = extern "C" fn(*mut c_void);
 

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls::{calls, went_well};
 use super::descriptors::Descriptor;
 use super::memory::{reads, writes};
-use super::open_files::{Flow, receives, receives_out_of, sends, sends_into, status, with};
+use super::open_files::{Flow, receives, receives_out_of, sends, sends_into, with};
 use crate::platform::os;
 
 /// How often the process has been forked.
@@ -109,7 +109,7 @@ fn takes_datagrams(file: c_int) -> bool {
 }
 
 fn inode(file: c_int) -> Option<u64> {
-    let status = status(file)?;
+    let status = os::status(file)?;
     (status.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some(status.st_ino)
 }
 

@@ -133,7 +133,7 @@ calls! { (pc, result)
     freopen64(path, mode, stream) { reopens(stream, pc); } { opens(result) };
     fdopen(file, mode) {} { opens(result) };
     tmpfile() {} { opens(result) };
-    popen(command, mode) { reads_text(command, pc); } { opens(result) };
+    popen(command, mode) { reads_text(command, pc); super::process::hands_over(); } { opens(result) };
     pclose(stream) { closes_stream(stream, pc); } {};
     fclose(stream) { closes_stream(stream, pc); } {};
     fgets(to, size, stream) {} { has_input(stream, pc); if result != 0 { writes_text(to, pc) } };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_online::fasttrack::Record;
 use deadheat_order::Step;
-use deadheat_tape::findings::{self as tape, Ending, Json, List, Text};
+use deadheat_tape::findings::{self as tape, Ending, Json, List, Obstacle, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::origin::{Origin, Stack};
@@ -14,6 +14,7 @@ use crate::openmp::{Seen, Tasks, dependences};
 use crate::order::thread::Thread;
 use crate::output::frames::{self, Found};
 use crate::output::line::LineBuffer;
+use crate::output::mailbox::{self, Mailbox, Stream};
 use crate::platform::modules;
 use crate::platform::os::{self, Spin};
 use crate::platform::world::world;
@@ -56,11 +57,14 @@ unsafe impl Sync for Findings {}
 
 #[derive(Debug, Default)]
 struct Inner {
-    path: Option<Vec<u8>>,
-    file: Option<i32>,
-    /// The path of the file, once it is open.
-    own: Option<Vec<u8>>,
+    /// Where findings go; nowhere if nobody asked for them.
+    mailbox: Option<Mailbox>,
+    stream: Option<Stream>,
     forked: bool,
+    /// How many threads the parent had had, but for the one that forked.
+    inherited: usize,
+    /// The path of the executable.
+    program: Vec<u8>,
     /// How often each race was seen, in the order of their numbers (from 1).
     counts: Vec<u64>,
     /// The races by their two stacks.
@@ -78,12 +82,13 @@ struct Inner {
 }
 
 impl Findings {
-    pub fn new(path: Option<&[u8]>) -> Findings {
+    pub fn new(mailbox: Option<Mailbox>) -> Findings {
         let mut inner = Inner {
-            path: path.map(<[u8]>::to_vec),
+            mailbox,
+            program: modules::executable(),
             ..Inner::default()
         };
-        if inner.path.is_some() {
+        if inner.mailbox.is_some() {
             inner.open();
             // Later the program may have no descriptor left to look them up with.
             inner.write_new_modules();
@@ -93,6 +98,15 @@ impl Findings {
             inner: UnsafeCell::new(inner),
             any: AtomicBool::new(false),
         }
+    }
+
+    /// Says why this process, which has no room for the mailbox or for what a check keeps, goes on unchecked.
+    pub fn leave_note(mailbox: i32, why: Obstacle) {
+        let program = modules::executable();
+        let mut note = Vec::new();
+        tape::write_line(start(ids(), &program, false), &mut note);
+        tape::write_line(tape::Unchecked { why }, &mut note);
+        mailbox::leave_note(mailbox, &note);
     }
 
     fn with<T>(&self, what: impl FnOnce(&mut Inner) -> T) -> T {
@@ -126,12 +140,39 @@ impl Findings {
         self.with(|inner| inner.end(how, status));
     }
 
-    /// The path of this process's file, which is made if need be.
-    pub fn own_path(&self) -> Option<Vec<u8>> {
+    /// The path of this process's tape, with a zero byte at its end: its number is that of the stream.
+    pub fn tape_path(&self) -> Option<Vec<u8>> {
         self.with(|inner| {
             inner.open();
-            inner.own.clone()
+            let mut path = inner.mailbox?.tapes().to_vec();
+            path.push(b'.');
+            let number = inner.stream.as_ref()?.number;
+            path.extend(tape::digits(number as u64, &mut [0; 20]));
+            path.push(0);
+            Some(path)
         })
+    }
+
+    /// Says why this process goes on unchecked.
+    pub fn unchecked(&self, why: Obstacle) {
+        self.with(|inner| inner.write_line(tape::Unchecked { why }));
+    }
+
+    /// A process is about to become another program, or has started one.
+    pub fn started(&self, pid: Option<u64>, program: &[u8]) {
+        self.with(|inner| {
+            inner.open();
+            let own = inner.stream.as_ref().map_or(0, |stream| stream.pid as u64);
+            inner.write_line(tape::Started {
+                pid: pid.unwrap_or(own),
+                program: Text(program),
+            });
+        });
+    }
+
+    /// What this process becomes, or starts, is to find its way to where the findings go.
+    pub fn hand_over(&self) {
+        self.with(|inner| inner.mailbox.map(mailbox::hand_over));
     }
 
     /// Tells of the modules that have not been told of.
@@ -147,20 +188,13 @@ impl Findings {
         self.with(|inner| inner.write_line(tape::Main { frame }));
     }
 
-    /// In a forked child: a file of its own, once there is something to write.
+    /// In a forked child: a stream of its own.
     pub fn forked(&self) {
         self.lock.reset();
         self.any.store(false, Ordering::Relaxed);
         self.with(|inner| {
-            if let Some(file) = inner.file.take() {
-                os::close(file);
-            }
-            let path = inner.path.take();
-            *inner = Inner {
-                path,
-                forked: true,
-                ..Inner::default()
-            };
+            inner.forget();
+            inner.open();
         });
     }
 }
@@ -177,8 +211,24 @@ impl Inner {
         {
             return false;
         }
+        self.open();
         self.count(thread, race);
         true
+    }
+
+    /// In a forked child: its parent has reported what was found before.
+    fn forget(&mut self) {
+        let mut modules = std::mem::take(&mut self.modules);
+        modules.forked();
+        *self = Inner {
+            mailbox: self.mailbox,
+            forked: true,
+            inherited: world().threads.count() - 1,
+            program: std::mem::take(&mut self.program),
+            modules,
+            benign: std::mem::take(&mut self.benign),
+            ..Inner::default()
+        };
     }
 
     fn count(&mut self, thread: &Thread, race: &RacyAccess) {
@@ -210,11 +260,9 @@ impl Inner {
         let number = self.counts.len() as u32;
         self.by_stacks.insert(stacks, number);
         self.by_code.insert(codes, (written + 1, number));
-        if self.path.is_none() {
-            return;
+        if self.mailbox.is_some() {
+            self.write(thread, race, number);
         }
-        self.open();
-        self.write(thread, race, number);
     }
 
     fn write(&mut self, thread: &Thread, race: &RacyAccess, number: u32) {
@@ -336,60 +384,35 @@ impl Inner {
     }
 
     fn write_new_modules(&mut self) {
-        let (line, file) = (&mut self.line, self.file);
+        let (line, stream) = (&mut self.line, &mut self.stream);
         self.modules.update(|module| {
             let module = tape::Module {
                 start: module.start as u64,
                 end: module.end as u64,
                 bias: module.bias as u64,
-                path: Text(module.path),
+                path: Text(&module.path),
             };
-            line.write(module, file);
+            line.write(module, stream.as_mut());
         });
     }
 
     fn write_line(&mut self, line: impl tape::Line) {
-        self.line.write(line, self.file);
+        self.line.write(line, self.stream.as_mut());
     }
 
+    /// Sees to it that this process has a stream. One that was made by a bare `clone` has its parent's.
     fn open(&mut self) {
-        let (None, Some(path)) = (self.file, &self.path) else {
-            return;
-        };
-        // SAFETY: asks for numbers.
-        let ids = unsafe {
-            [
-                os::call(libc::SYS_getpid, [0; 6]),
-                os::call(libc::SYS_getppid, [0; 6]),
-            ]
-        };
-        let flags =
-            libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
-        for attempt in 0..100 {
-            let mut name = path.clone();
-            if attempt > 0 || self.forked {
-                name.push(b'.');
-                name.extend(tape::digits(ids[0] as u64, &mut [0; 20]));
-            }
-            if attempt > 1 {
-                name.push(b'.');
-                name.extend(tape::digits(attempt, &mut [0; 20]));
-            }
-            name.push(0);
-            self.file = os::open(&name, flags).map(os::high);
-            if self.file.is_some() {
-                name.pop();
-                self.own = Some(name);
-                break;
-            }
+        let Some(mailbox) = self.mailbox else { return };
+        let ids = ids();
+        match &self.stream {
+            Some(stream) if stream.pid as u64 == ids[0] => return,
+            Some(_) => self.forget(),
+            None => {}
         }
-        self.write_line(tape::Start {
-            version: deadheat_tape::VERSION,
-            pid: ids[0] as u64,
-            parent: ids[1] as u64,
-            program: Text(&modules::executable()),
-            forked: self.forked,
-        });
+        self.stream = mailbox.stream(ids[0] as usize);
+        let program = std::mem::take(&mut self.program);
+        self.write_line(start(ids, &program, self.forked));
+        self.program = program;
         #[cfg(feature = "interpose")]
         if let suppressions @ [_, ..] = crate::hooks::sanitizer::suppressions() {
             let text = Text(suppressions);
@@ -398,13 +421,10 @@ impl Inner {
     }
 
     fn end(&mut self, how: Ending, status: Option<i32>) {
-        if self.path.is_none() {
+        if self.mailbox.is_none() {
             if !self.counts.is_empty() {
                 self.remind();
             }
-            return;
-        }
-        if self.forked && self.counts.is_empty() {
             return;
         }
         self.open();
@@ -422,7 +442,7 @@ impl Inner {
             status: status.map(|status| status as u64),
             races: self.counts.len() as u64,
             seen,
-            threads: world().threads.count() as u64,
+            threads: (world().threads.count() - self.inherited) as u64,
             dropped: world().dropped.load(Ordering::Relaxed),
             unreported: self.unreported,
             openmp: world().tasks.as_ref().map(openmp),
@@ -443,7 +463,23 @@ impl Inner {
         line.text(" found; run it as `deadheat run -- PROGRAM` to see ");
         line.text(them);
         line.text("\n");
-        line.flush(Some(2));
+        line.print();
+    }
+}
+
+/// The numbers of this process and of its parent.
+fn ids() -> [u64; 2] {
+    // SAFETY: asks for numbers.
+    [libc::SYS_getpid, libc::SYS_getppid].map(|ask| unsafe { os::call(ask, [0; 6]) as u64 })
+}
+
+fn start([pid, parent]: [u64; 2], program: &[u8], forked: bool) -> tape::Start<Text<'_>> {
+    tape::Start {
+        version: deadheat_tape::VERSION,
+        pid,
+        parent,
+        program: Text(program),
+        forked,
     }
 }
 

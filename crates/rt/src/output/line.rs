@@ -2,6 +2,7 @@
 
 use deadheat_tape::findings::{Line, digits, write_line};
 
+use super::mailbox::Stream;
 use crate::platform::os;
 
 /// See the [module](self).
@@ -12,10 +13,13 @@ pub struct LineBuffer {
 
 impl LineBuffer {
     /// Writes a line of findings.
-    pub fn write(&mut self, line: impl Line, file: Option<i32>) {
+    pub fn write(&mut self, line: impl Line, stream: Option<&mut Stream>) {
         self.bytes.clear();
         write_line(line, &mut self.bytes);
-        self.flush(file);
+        if let Some(stream) = stream {
+            stream.write(&self.bytes);
+        }
+        self.bytes.clear();
     }
 
     /// Adds text.
@@ -28,13 +32,9 @@ impl LineBuffer {
         self.bytes.extend_from_slice(digits(number, &mut [0; 20]));
     }
 
-    /// Writes what there is.
-    pub fn flush(&mut self, file: Option<i32>) {
-        if let Some(file) = file
-            && !os::write_all(file, &self.bytes)
-        {
-            os::mark_cut(file);
-        }
+    /// Writes what there is to standard error.
+    pub fn print(&mut self) {
+        os::write_all(libc::STDERR_FILENO, &self.bytes);
         self.bytes.clear();
     }
 }

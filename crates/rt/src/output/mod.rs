@@ -3,4 +3,5 @@
 pub mod findings;
 pub mod frames;
 pub mod line;
+pub mod mailbox;
 pub mod recording;

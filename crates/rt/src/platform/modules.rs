@@ -5,27 +5,33 @@ use crate::platform::os;
 
 /// A piece of a module that holds code.
 #[derive(Debug)]
-pub struct Module<'a> {
+pub struct Module {
     pub start: usize,
     pub end: usize,
     /// Address in memory minus virtual address in the file.
     pub bias: usize,
-    pub path: &'a [u8],
+    pub path: Vec<u8>,
 }
 
-/// The pieces of code that have been told of.
+/// The pieces of code that are known.
 #[derive(Debug, Default)]
 pub struct Modules {
-    told: Vec<(usize, usize)>,
+    known: Vec<Module>,
+    /// How many of them have been told of.
+    told: usize,
     /// The pieces of data that modules have, as of the last look.
     data: Vec<(usize, usize)>,
 }
 
 impl Modules {
     pub fn contains(&self, address: usize) -> bool {
-        self.told
-            .iter()
-            .any(|(start, end)| (*start..*end).contains(&address))
+        let mut told = self.known[..self.told].iter();
+        told.any(|module| (module.start..module.end).contains(&address))
+    }
+
+    /// In a forked child, which may have no way to look: what its parent knows holds, and has not been told of.
+    pub fn forked(&mut self) {
+        self.told = 0;
     }
 
     /// Whether an address is in the data of a module, as far as is known.
@@ -36,10 +42,19 @@ impl Modules {
     }
 
     /// Tells of the pieces that are new.
-    pub fn update(&mut self, mut tell: impl FnMut(Module)) {
-        let text = read_maps();
+    pub fn update(&mut self, tell: impl FnMut(&Module)) {
+        self.look(&read_maps());
+        self.known[self.told..].iter().for_each(tell);
+        self.told = self.known.len();
+    }
+
+    fn look(&mut self, text: &[u8]) {
+        // Nothing can be learnt where there is no /proc.
+        if text.is_empty() {
+            return;
+        }
         self.data.clear();
-        maps(&text, |start, end, _, data| {
+        maps(text, |start, end, _, data| {
             if data {
                 self.data.push((start, end));
             }
@@ -54,15 +69,14 @@ impl Modules {
             if current.is_none_or(|(path, _)| path != mapping.path) || mapping.offset == 0 {
                 current = Some((mapping.path, bias(&mapping)));
             }
-            let piece = (mapping.start, mapping.end);
-            if mapping.executable && !self.told.contains(&piece) {
-                self.told.push(piece);
-                let bias = current.map_or(0, |(_, bias)| bias);
-                tell(Module {
+            let is_known =
+                |module: &Module| (module.start, module.end) == (mapping.start, mapping.end);
+            if mapping.executable && !self.known.iter().any(is_known) {
+                self.known.push(Module {
                     start: mapping.start,
                     end: mapping.end,
-                    bias,
-                    path: mapping.path,
+                    bias: current.map_or(0, |(_, bias)| bias),
+                    path: mapping.path.to_vec(),
                 });
             }
         }
@@ -231,20 +245,7 @@ fn read_maps() -> Vec<u8> {
 
 /// The path of the executable.
 pub fn executable() -> Vec<u8> {
-    let mut path = vec![0; 4096];
-    let link = b"/proc/self/exe\0";
-    let arguments = [
-        libc::AT_FDCWD as usize,
-        link.as_ptr() as usize,
-        path.as_mut_ptr() as usize,
-        path.len(),
-        0,
-        0,
-    ];
-    // SAFETY: the kernel writes at most the length of the buffer.
-    let length = unsafe { os::call(libc::SYS_readlinkat, arguments) };
-    path.truncate(usize::try_from(length).unwrap_or(0));
-    path
+    os::link(b"/proc/self/exe\0")
 }
 
 #[cfg(test)]
@@ -272,5 +273,17 @@ mod tests {
         let mut again = 0;
         modules.update(|_| again += 1);
         assert_eq!(again, 0);
+    }
+
+    #[test]
+    fn a_child_that_cannot_look_tells_of_what_its_parent_knew() {
+        let mut modules = Modules::default();
+        modules.update(|_| {});
+        let (known, is_data) = (modules.known.len(), modules.data.len());
+        modules.forked();
+        modules.look(b"");
+        assert_eq!((modules.told, modules.known.len()), (0, known));
+        assert_eq!(modules.data.len(), is_data);
+        assert!(known > 0 && is_data > 0);
     }
 }

@@ -1,7 +1,7 @@
 //! System calls without the C library: it may be interposed by this very crate, and `errno` belongs to the
 //! program.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// A system call with up to six arguments. Returns what the kernel does: errors are negative.
 ///
@@ -176,12 +176,6 @@ pub fn write_all(file: i32, mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Marks a file to which not all could be written: it becomes one that nobody may write to. That needs no room.
-pub fn mark_cut(file: i32) {
-    // SAFETY: takes numbers.
-    unsafe { call(libc::SYS_fchmod, [file as usize, 0o400, 0, 0, 0, 0]) };
-}
-
 /// Writes all bytes at a place of a file. False: they did not all fit.
 pub fn write_at(file: i32, mut offset: u64, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
@@ -217,6 +211,18 @@ pub fn open(path: &[u8], flags: i32) -> Option<i32> {
         .filter(|file| *file >= 0)
 }
 
+/// Where a symbolic link leads; the path ends with a zero byte. Nothing if it is none.
+pub fn link(path: &[u8]) -> Vec<u8> {
+    debug_assert_eq!(path.last(), Some(&0));
+    let mut target = vec![0; 4096];
+    let (from, to) = (path.as_ptr() as usize, target.as_mut_ptr() as usize);
+    let arguments = [libc::AT_FDCWD as usize, from, to, target.len(), 0, 0];
+    // SAFETY: the kernel reads the path up to its zero byte, and writes at most the length of the buffer.
+    let length = unsafe { call(libc::SYS_readlinkat, arguments) };
+    target.truncate(usize::try_from(length).unwrap_or(0));
+    target
+}
+
 /// Reads into the buffer; 0 at the end or on error.
 pub fn read(file: i32, buffer: &mut [u8]) -> usize {
     let arguments = [
@@ -231,40 +237,108 @@ pub fn read(file: i32, buffer: &mut [u8]) -> usize {
     usize::try_from(unsafe { call(libc::SYS_read, arguments) }).unwrap_or(0)
 }
 
+/// The word at a place of a file.
+pub fn read_at(file: i32, offset: u64) -> Option<u64> {
+    let mut word = [0; 8];
+    let place = word.as_mut_ptr() as usize;
+    let arguments = [file as usize, place, word.len(), offset as usize, 0, 0];
+    // SAFETY: the kernel writes into the array.
+    let read = unsafe { call(libc::SYS_pread64, arguments) };
+    (read == word.len() as isize).then(|| u64::from_ne_bytes(word))
+}
+
+/// What the kernel says of a descriptor, without touching the program's `errno`.
+pub fn status(file: i32) -> Option<libc::stat> {
+    // SAFETY: the kernel fills in what it is given.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let arguments = [file as usize, &raw mut status as usize, 0, 0, 0, 0];
+        (call(libc::SYS_fstat, arguments) == 0).then_some(status)
+    }
+}
+
+/// As [`status`], of a path that ends with a zero byte.
+pub fn status_at(path: &[u8]) -> Option<libc::stat> {
+    debug_assert_eq!(path.last(), Some(&0));
+    // SAFETY: the kernel reads the path up to its zero byte, and fills in what it is given.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let (here, place) = (libc::AT_FDCWD as usize, &raw mut status as usize);
+        let arguments = [here, path.as_ptr() as usize, place, 0, 0, 0];
+        (call(libc::SYS_newfstatat, arguments) == 0).then_some(status)
+    }
+}
+
 /// Closes a file.
 pub fn close(file: i32) {
-    for own in &OWN {
+    for (own, _) in &OWN {
         let _ = own.compare_exchange(file, NONE, Ordering::Relaxed, Ordering::Relaxed);
     }
     // SAFETY: the runtime's own file.
     unsafe { call(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) };
 }
 
-/// The files that the runtime keeps open, which a program that closes all it has must not close.
-static OWN: [AtomicI32; 4] = [const { AtomicI32::new(NONE) }; 4];
+/// The files that the runtime keeps open, which a program that closes all it has must not close: their numbers, and what is
+/// behind them.
+static OWN: [(AtomicI32, AtomicU64); 4] = [const { (AtomicI32::new(NONE), AtomicU64::new(0)) }; 4];
 const NONE: i32 = -1;
 
-/// The numbers of the files that the runtime keeps open.
+/// What is behind a descriptor.
+fn identity(file: i32) -> Option<u64> {
+    status(file).map(|status| status.st_ino ^ status.st_dev.rotate_left(32))
+}
+
+/// The numbers of the files that the runtime keeps open. The program can have put something of its own in the place of one.
 pub fn own_files() -> impl Iterator<Item = i32> {
-    let files = OWN.iter().map(|own| own.load(Ordering::Relaxed));
-    files.filter(|file| *file != NONE)
+    OWN.iter().filter_map(|(own, behind)| {
+        let file = own.load(Ordering::Relaxed);
+        let known = Some(behind.load(Ordering::Relaxed));
+        (file != NONE && identity(file) == known).then_some(file)
+    })
+}
+
+/// Whether a descriptor is one of the runtime's own.
+pub fn is_own(file: i32) -> bool {
+    // Nearly always it is not: then the kernel is not asked.
+    let mut numbers = OWN.iter().map(|(own, _)| own.load(Ordering::Relaxed));
+    file != NONE && numbers.any(|own| own == file) && own_files().any(|own| own == file)
+}
+
+/// A file is to stay open, also when the program closes all it has.
+pub fn keep(file: i32) {
+    let Some(behind) = identity(file) else { return };
+    let free = |(own, known): &&(AtomicI32, AtomicU64)| {
+        let number = own.load(Ordering::Relaxed);
+        number == NONE || number == file || identity(number) != Some(known.load(Ordering::Relaxed))
+    };
+    if let Some((own, known)) = OWN.iter().find(free) {
+        known.store(behind, Ordering::Relaxed);
+        own.store(file, Ordering::Relaxed);
+    }
+}
+
+/// Moves a file to a number that is at least `lowest`, if there is one. Programs that this one becomes inherit it.
+pub fn move_up(file: i32, lowest: i32) -> i32 {
+    duplicate(file, libc::F_DUPFD, lowest)
 }
 
 /// Moves a file that is to stay open to a high number, out of the way of programs that count on low ones.
 pub fn high(file: i32) -> i32 {
-    let arguments = [file as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0];
+    let kept = duplicate(file, libc::F_DUPFD_CLOEXEC, 900);
+    keep(kept);
+    kept
+}
+
+fn duplicate(file: i32, how: i32, lowest: i32) -> i32 {
+    let arguments = [file as usize, how as usize, lowest as usize, 0, 0, 0];
     // SAFETY: the runtime's own file.
-    let kept = match unsafe { call(libc::SYS_fcntl, arguments) } {
+    match unsafe { call(libc::SYS_fcntl, arguments) } {
         moved if moved >= 0 => {
             close(file);
             moved as i32
         }
         _ => file,
-    };
-    let keeps =
-        |own: &AtomicI32| own.compare_exchange(NONE, kept, Ordering::Relaxed, Ordering::Relaxed);
-    let _ = OWN.iter().find(|own| keeps(own).is_ok());
-    kept
+    }
 }
 
 /// Makes sure that a piece of a file exists on disk, all zero if it is new. None: there is no room.

@@ -4,6 +4,8 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use deadheat_tape::findings::Obstacle;
+
 use crate::check::contents::Contents;
 use crate::check::depot::Depot;
 use crate::check::histories::Histories;
@@ -13,6 +15,7 @@ use crate::openmp::Tasks;
 use crate::order::sync::Channels;
 use crate::order::threads::Threads;
 use crate::output::findings::Findings;
+use crate::output::mailbox::{self, Mailbox};
 use crate::output::recording::{self, Spool};
 use crate::platform::heap::Blocks;
 use crate::platform::os;
@@ -90,39 +93,43 @@ impl World {
     #[inline(never)]
     fn make() -> bool {
         let environment = Environment::read();
-        if environment.get("DEADHEAT_MODE") == Some(b"off") {
+        let file = mailbox::find(environment.get("DEADHEAT_REPORT"));
+        if file.is_none() && environment.get("DEADHEAT_MODE") == Some(b"off") {
             return false;
         }
         let tasks = match is_openmp() {
             true => Tasks::new().map(Some),
             false => Some(None),
         };
-        let (Some(shadow), Some(contents), Some(channels), Some(blocks), Some(tasks)) = (
+        let mapped = file.map(Mailbox::map);
+        let (Some(shadow), Some(contents), Some(channels), Some(blocks), Some(tasks), false) = (
             Shadow::new(),
             Contents::new(),
             Channels::new(),
             Blocks::new(),
             tasks,
+            mapped.is_some_and(|mapped| mapped.is_none()),
         ) else {
             start_again(&environment);
-            os::write_all(
-                2,
-                b"deadheat: the address space is limited (ulimit -v?): running unchecked\n",
-            );
+            match file {
+                Some(file) => Findings::leave_note(file, Obstacle::AddressSpace),
+                None => {
+                    os::write_all(
+                        2,
+                        b"deadheat: the address space is limited (ulimit -v?): running unchecked\n",
+                    );
+                }
+            }
             return false;
         };
+        let mailbox = mapped.flatten();
         os::ask_for_barriers();
-        let record = environment.get("DEADHEAT_MODE") == Some(b"record");
-        let findings = Findings::new(environment.get("DEADHEAT_REPORT"));
-        let limit = environment
-            .number("DEADHEAT_TAPE_LIMIT")
-            .unwrap_or(u64::MAX);
+        let record = mailbox.as_ref().is_some_and(Mailbox::records);
+        let findings = Findings::new(mailbox);
+        let limit = mailbox.map_or(u64::MAX, |mailbox| mailbox.limit());
         let spool = record.then(|| recording::spool(&findings, limit)).flatten();
         if record && spool.is_none() {
-            os::write_all(
-                2,
-                b"deadheat: no file can be made for the recording: running unrecorded\n",
-            );
+            findings.unchecked(Obstacle::NoTape);
             return false;
         }
         let world = World {
@@ -236,10 +243,6 @@ impl Environment {
         }
         pointers.push(0);
         pointers
-    }
-
-    fn number(&self, name: &str) -> Option<u64> {
-        std::str::from_utf8(self.get(name)?).ok()?.parse().ok()
     }
 
     fn get(&self, name: &str) -> Option<&[u8]> {

@@ -13,7 +13,7 @@ pub(crate) use program::{choosing, is_proven_by_run, of_program};
 pub(crate) use run::of_run;
 pub(crate) use trace::of_trace;
 
-use deadheat_model::guarantee::Limit;
+use deadheat_model::guarantee::{Limit, Obstacle, Unchecked};
 
 use crate::text::style::{counted, grouped};
 
@@ -31,6 +31,27 @@ fn pairs_of_places(n: u64) -> String {
     }
 }
 
+/// What was not checked, why, and what to do.
+pub fn unchecked(unchecked: &Unchecked) -> String {
+    let program = &unchecked.program;
+    match unchecked.why {
+        Obstacle::NotBuilt => format!(
+            "`{program}` was not built by `deadheat cc` or `deadheat c++`, nor was anything that it started: build it with them, in a \
+             new directory where CMake or configure remembers another compiler"
+        ),
+        Obstacle::Silent => format!(
+            "`{program}` was built for checking, but has not reported what it did: build it again with this `deadheat`, and start \
+             it with the descriptors and the user of `deadheat run`"
+        ),
+        Obstacle::AddressSpace => format!(
+            "`{program}` ran unchecked, because its address space is limited: set no limit for that (`ulimit -v unlimited`, RLIMIT_AS)"
+        ),
+        Obstacle::NoTape => format!(
+            "`{program}` ran unrecorded, because it could make no file for the recording: it needs the right and the room to"
+        ),
+    }
+}
+
 /// What a limit means for whoever reads the verdict.
 fn clause(limit: &Limit) -> String {
     match limit {
@@ -45,6 +66,7 @@ fn clause(limit: &Limit) -> String {
         Limit::Unreadable(n) => {
             format!("{} of the findings could not be read", counted(*n, "line"))
         }
+        Limit::Unchecked(unchecked) => self::unchecked(unchecked),
         Limit::Killed => {
             "a signal ended the program before everything was counted".to_string()
         }

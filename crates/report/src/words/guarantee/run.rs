@@ -93,6 +93,7 @@ fn happened(report: &RunReport) -> String {
         Scope::Run => {
             format!("no race in this run ({ran}); another schedule or input may have one")
         }
+        Scope::Nothing => "nothing was checked".to_string(),
         Scope::PartOfRun if survey.full.is_some() => {
             format!("no race was written down in this run ({ran})")
         }

@@ -41,6 +41,8 @@ mod tape;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use deadheat_tape::findings::Obstacle;
+
 use crate::order::thread::local;
 use crate::output::findings::Findings;
 use crate::platform::world::world;
@@ -60,16 +62,9 @@ pub fn on() -> bool {
 /// The file of a process that is to be recorded from now on.
 pub fn spool(findings: &Findings, limit: u64) -> Option<Spool> {
     let spool = Spool::new(limit);
-    spool.open(&path(findings)?)?;
+    spool.open(&findings.tape_path()?)?;
     ON.store(true, Ordering::Relaxed);
     Some(spool)
-}
-
-/// The path of the tape, with a zero byte at its end.
-fn path(findings: &Findings) -> Option<Vec<u8>> {
-    let mut path = findings.own_path()?;
-    path.extend(b".tape\0");
-    Some(path)
 }
 
 /// In a forked child, with hooks switched off: it has a file of its own.
@@ -79,11 +74,12 @@ pub fn in_child() {
     };
     crate::order::registry::threads_before_fork(|thread| thread.tape.forget(thread.frames));
     parents.leave();
-    let path = path(&world().findings);
-    if path.is_some_and(|path| parents.open(&path).is_some())
-        // SAFETY: the running thread's own.
-        && let Some(thread) = unsafe { local().thread.get().as_mut() }
-    {
+    let findings = &world().findings;
+    let path = findings.tape_path();
+    if path.is_none_or(|path| parents.open(&path).is_none()) {
+        findings.unchecked(Obstacle::NoTape);
+    // SAFETY: the running thread's own.
+    } else if let Some(thread) = unsafe { local().thread.get().as_mut() } {
         thread.note(Stamped::Begin, 0, 0);
     }
 }

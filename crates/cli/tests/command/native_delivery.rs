@@ -1,0 +1,399 @@
+//! What a program under test finds arrives, whatever the program does to its descriptors, its user, its root, its environment
+//! and its system calls; and what was not checked is no success.
+//! Skipped, with a message, where there is no C compiler.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::common::{command, deadheat, deadheat_in, directory, stderr};
+
+/// Does what the arguments say, one after the other, and then races.
+const ROGUE: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int shared;
+static void *worker(void *unused) { shared = 1; return unused; }
+static void race(void) {
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  shared = 2;
+  pthread_join(a, 0);
+}
+/* In a child; its status is ours. */
+static void in_child(void) {
+  pid_t child = fork();
+  if (child == 0) return;
+  int status;
+  waitpid(child, &status, 0);
+  exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+}
+static void refuse(int call) {
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) exit(98);
+}
+int main(int count, char **words) {
+  char *none[] = {0};
+  for (int at = 1; at < count; at++) {
+    char *word = words[at];
+    if (!strcmp(word, "fork")) in_child();
+    else if (!strcmp(word, "setuid")) { if (setgid(65534) || setuid(65534)) return 97; }
+    else if (!strcmp(word, "chroot")) { if (chroot("/var") || chdir("/")) return 96; }
+    else if (!strcmp(word, "refuse-open")) { refuse(SYS_openat); refuse(SYS_open); }
+    else if (!strcmp(word, "close")) syscall(SYS_close_range, 3, ~0u, 0);
+    else if (!strcmp(word, "take")) {
+      int file = open("taken", O_CREAT | O_RDWR | O_TRUNC, 0600);
+      for (int to = file + 1; to < 1024; to++) if (fcntl(to, F_GETFD) >= 0) dup2(file, to);
+    }
+    else if (!strcmp(word, "small-files")) {
+      struct rlimit limit = {0, 0};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    else if (!strcmp(word, "small-memory")) {
+      struct rlimit limit = {1 << 30, 1 << 30};
+      setrlimit(RLIMIT_AS, &limit);
+    }
+    else if (!strcmp(word, "umask")) umask(0277);
+    else if (!strcmp(word, "exec")) { words[at] = words[0]; execve(words[0], words + at, none); return 95; }
+    else if (!strcmp(word, "spawn")) {
+      pid_t child;
+      int status;
+      words[at] = words[0];
+      if (posix_spawn(&child, words[0], 0, 0, words + at, none)) return 94;
+      waitpid(child, &status, 0);
+      return WEXITSTATUS(status);
+    }
+    else if (!strcmp(word, "killed")) { if (fork() == 0) raise(SIGKILL); wait(0); }
+    else if (!strcmp(word, "clean")) return 0;
+  }
+  race();
+}
+"#;
+
+/// Not built for checking: closes all it has, and runs the arguments without an environment.
+const STRANGER: &str = r#"
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  char *none[] = {0};
+  syscall(SYS_close_range, 3, ~0u, 0);
+  execve(words[1], words + 1, none);
+  return 93;
+}
+"#;
+
+/// A directory with both programs; none where nothing can be compiled.
+fn programs() -> Option<tempfile::TempDir> {
+    let here = directory(&[("rogue.c", ROGUE), ("stranger.c", STRANGER)])?;
+    let built = deadheat_in(
+        here.path(),
+        &[
+            "cc",
+            "-O1",
+            "-pthread",
+            "-include",
+            "sys/stat.h",
+            "rogue.c",
+            "-o",
+            "rogue",
+        ],
+    );
+    assert!(built.status.success(), "{}", stderr(&built));
+    let plain = Command::new("cc")
+        .args(["stranger.c", "-o", "stranger"])
+        .current_dir(here.path())
+        .output()
+        .unwrap();
+    assert!(plain.status.success(), "{}", stderr(&plain));
+    // Another user is to run them.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(here.path(), open).unwrap();
+    Some(here)
+}
+
+fn is_root() -> bool {
+    let user = Command::new("id").arg("-u").output().unwrap();
+    user.stdout == b"0\n"
+}
+
+fn rogue(here: &Path, words: &str) -> Output {
+    let words: Vec<&str> = words.split(' ').collect();
+    let program = format!("{}/rogue", here.display());
+    deadheat_in(here, &[&["run", "--", &program][..], &words].concat())
+}
+
+#[test]
+fn a_race_arrives_whatever_the_program_has_done_before() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    for words in [
+        "fork",
+        "close",
+        "close fork",
+        "take",
+        "take fork",
+        "exec",
+        "close exec",
+        "take exec",
+        "close exec close exec",
+        "fork close exec",
+        "spawn",
+        "close spawn",
+        "refuse-open fork",
+        "small-files",
+        "small-files fork",
+        "small-files exec",
+        "umask fork",
+    ] {
+        let output = rogue(here, words);
+        assert_eq!(
+            output.status.code(),
+            Some(66),
+            "{words}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains("`shared`"),
+            "{words}: {}",
+            stderr(&output)
+        );
+        if words.contains("take") {
+            let taken = std::fs::read(here.join("taken")).unwrap();
+            assert_eq!(String::from_utf8_lossy(&taken), "", "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_race_arrives_from_another_user_and_from_another_root() {
+    let Some(here) = programs().filter(|_| is_root()) else {
+        println!("skipped: needs root");
+        return;
+    };
+    for words in [
+        "setuid",
+        "setuid fork",
+        "chroot fork",
+        "setuid fork exec",
+        "setuid take fork",
+        "chroot setuid fork",
+    ] {
+        let output = rogue(here.path(), words);
+        assert_eq!(
+            output.status.code(),
+            Some(66),
+            "{words}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains("`shared`"),
+            "{words}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn a_race_arrives_through_programs_that_were_not_built_for_checking() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    for words in [
+        &["env", "-i", "./rogue"][..],
+        &["./stranger", "./rogue"],
+        &["./stranger", "/bin/sh", "-c", "./rogue; ./rogue clean"],
+        &["sh", "-c", "TMPDIR=/nowhere ./rogue"],
+    ] {
+        let output = deadheat_in(here, &[&["run", "--"], words].concat());
+        assert_eq!(
+            output.status.code(),
+            Some(66),
+            "{words:?}: {}",
+            stderr(&output)
+        );
+    }
+    if is_root() && Command::new("setpriv").arg("--version").output().is_ok() {
+        let words = [
+            "run",
+            "--",
+            "setpriv",
+            "--reuid=65534",
+            "--clear-groups",
+            "./rogue",
+        ];
+        let output = deadheat_in(here, &words);
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn no_directory_for_temporary_files_is_needed() {
+    let Some(here) = programs() else { return };
+    let mut run = command(&["run", "--", "./rogue", "fork"]);
+    let output = run
+        .env("TMPDIR", "/nowhere")
+        .current_dir(here.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+}
+
+#[test]
+fn each_of_many_processes_is_counted_with_its_threads() {
+    const MANY: &str = r#"
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *worker(void *unused) { return unused; }
+int main(void) {
+  pthread_t before;
+  pthread_create(&before, 0, worker, 0);
+  pthread_join(before, 0);
+  for (int child = 0; child < 22; child++)
+    if (fork() == 0) {
+      pthread_t threads[3];
+      for (int at = 0; at < 3; at++) pthread_create(&threads[at], 0, worker, 0);
+      for (int at = 0; at < 3; at++) pthread_join(threads[at], 0);
+      return 0;
+    }
+  while (wait(0) > 0) continue;
+}
+"#;
+    let Some(here) = directory(&[("many.c", MANY)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(here, &["cc", "-O1", "-pthread", "many.c", "-o", "many"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let output = deadheat_in(here, &["run", "./many"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = "no race in this run (90 threads in 23 processes)";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+}
+
+#[test]
+fn a_child_that_was_killed_is_said_and_one_that_reports_nothing_is_named() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    let killed = rogue(here, "killed clean");
+    assert_eq!(killed.status.code(), Some(0), "{}", stderr(&killed));
+    assert!(
+        stderr(&killed).contains("before everything was counted"),
+        "{}",
+        stderr(&killed)
+    );
+    if !is_root() {
+        return println!("skipped: needs root");
+    }
+    // Neither inherited, nor allowed to look.
+    for words in ["fork setuid close exec clean", "setuid close spawn clean"] {
+        let silent = rogue(here, words);
+        let told = stderr(&silent);
+        assert_eq!(silent.status.code(), Some(2), "{words}: {told}");
+        assert!(
+            told.contains("/rogue` was built for checking, but has not reported"),
+            "{words}: {told}"
+        );
+        assert!(told.contains("no race in what was seen"), "{words}: {told}");
+    }
+}
+
+#[test]
+fn a_program_whose_address_space_is_limited_is_no_success_and_the_reason_is_true() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    let script = "ulimit -v 2000000; exec ./rogue clean";
+    let program = rogue(here, "small-memory exec clean");
+    let shell = deadheat_in(here, &["run", "--", "sh", "-c", script]);
+    let predicted = deadheat_in(here, &["run", "--predict", "--", "sh", "-c", script]);
+    let recorded = deadheat_in(
+        here,
+        &["record", "--output=r.dht", "--", "sh", "-c", script],
+    );
+    for output in [program, shell, predicted, recorded] {
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(
+            told.contains("because its address space is limited"),
+            "{told}"
+        );
+        assert!(!told.contains("was not built"), "{told}");
+    }
+    let allowed = deadheat_in(
+        here,
+        &["run", "--allow-unchecked", "--", "sh", "-c", script],
+    );
+    assert_eq!(allowed.status.code(), Some(0), "{}", stderr(&allowed));
+    assert!(
+        stderr(&allowed).contains("because its address space"),
+        "{}",
+        stderr(&allowed)
+    );
+}
+
+#[test]
+fn a_program_that_was_not_built_for_it_is_no_success_and_reports_are_written() {
+    let here = tempfile::tempdir().unwrap();
+    let report = here.path().join("r.json");
+    let sarif = here.path().join("r.sarif");
+    let into = [
+        format!("--json={}", report.display()),
+        format!("--sarif={}", sarif.display()),
+    ];
+    let run = |options: &[&str]| {
+        let program = ["--", "sh", "-c", "exit 3"];
+        deadheat(&[&["run"], options, &[&into[0], &into[1]], &program].concat())
+    };
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = "nothing was checked; `sh` was not built by `deadheat cc` or `deadheat c++`";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+    let json: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    assert_eq!(
+        (&json["scope"], &json["threads"]),
+        (&"nothing".into(), &0.into())
+    );
+    assert!(
+        json["guarantee"].as_str().unwrap().starts_with(told),
+        "{json}"
+    );
+    let sarif: Value = serde_json::from_slice(&std::fs::read(&sarif).unwrap()).unwrap();
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 0);
+    let quiet = run(&["--quiet"]);
+    assert_eq!(quiet.status.code(), Some(2));
+    assert!(stderr(&quiet).contains(told), "{}", stderr(&quiet));
+    assert_eq!(run(&["--allow-unchecked"]).status.code(), Some(3));
+    for command in [&["run", "--predict"][..], &["record", "--output=/dev/null"]] {
+        let output = deadheat(&[command, &["--", "true"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("`true` was not built by"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! The mailbox: shared memory through which the processes of a run deliver their findings.
+//!
+//! `deadheat run` makes it before the program starts, as a file without a name (`memfd_create`) of [`SIZE`] bytes, of which only
+//! what is written takes memory. Its descriptor is inherited by whatever the program starts; a runtime that finds it maps
+//! it, and writes there by storing: no path, credential, limit for files or descriptor matters any more. The file is sealed: nobody can
+//! make it shorter.
+//!
+//! It begins with a [`Header`]. Behind [`FIRST`] are *pieces*, each with a [`Piece`] header, at multiples of [`GRAIN`]. A process takes
+//! a piece by adding its size to [`Header::used`], and then writes the header, its magic number last; where there is none, the process was
+//! killed in between. The pieces with one stream's number, in the order of their places, have the lines of one process between
+//! two calls of `exec`: [`Piece::length`] says how many bytes are written, and goes up after they are there.
+
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// What a mailbox begins with.
+pub const MAGIC: u64 = 0x786f_626c_6961_6d64;
+/// How long it is.
+pub const SIZE: usize = 1 << 30;
+/// Where pieces begin.
+pub const FIRST: usize = 8192;
+/// Where pieces may begin, and how long the first piece of a stream is: mostly, it is the only one.
+pub const GRAIN: usize = 1024;
+/// How long the other pieces of a stream are.
+pub const MORE: usize = 64 << 10;
+/// What a piece begins with.
+pub const PIECE: u64 = 0x6563_6569_706d_6474;
+/// The number of the descriptor is this or the next one that is free, where so many may be open: out of the way of programs that
+/// count on low ones.
+pub const DESCRIPTOR: i32 = 900;
+/// How many numbers from [`DESCRIPTOR`] on the descriptor may have.
+pub const DESCRIPTORS: i32 = 64;
+/// How long a path in a header may be, with the zero byte at its end.
+pub const PATH: usize = 1024;
+
+/// What a mailbox begins with.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// How many bytes are given away.
+    pub used: AtomicU64,
+    /// Something was not written, for want of room: not 0.
+    pub full: AtomicU32,
+    /// The processes are to be recorded instead of checked: not 0.
+    pub records: u32,
+    /// How many bytes a process may record.
+    pub limit: u64,
+    /// By which path a process can open the mailbox that has not inherited it.
+    pub path: [u8; PATH],
+    /// The path of tapes, without the number of the stream.
+    pub tapes: [u8; PATH],
+}
+
+/// What a piece begins with.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Piece {
+    /// [`PIECE`].
+    pub magic: AtomicU64,
+    /// Whose it is: the place of the stream's first piece.
+    pub stream: u64,
+    /// How long it is, with this.
+    pub size: u64,
+    /// How many bytes are written behind this.
+    pub length: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Header>() <= FIRST && size_of::<Piece>() == 32);
