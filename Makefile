@@ -33,6 +33,7 @@ demo: compilers
 ## Installs the compilers that checking C and C++ programs needs, or says what to install.
 compilers:
 	@for tool in clang-19 gcc g++; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	  case "$$(clang-19 -print-file-name=libomp.so 2>/dev/null)" in /*) ;; *) missing="$$missing libomp";; esac; \
 	  test -z "$$missing" && exit 0; \
 	  if command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
 	    apt-get update -qq && apt-get install -y -qq clang-19 libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
