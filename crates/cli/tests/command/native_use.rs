@@ -65,15 +65,122 @@ fn the_status_is_the_programs_or_66() {
         Some(7)
     );
     assert_eq!(status(&["run", "./no-such-program"]), Some(2));
-    // Without `deadheat run` the program is itself, and says in one line how to see more.
+    // Without `deadheat run` the program fails as well, and says in one line how to see more.
     let alone = run(here, "./racy", &["7"]);
-    assert_eq!(alone.status.code(), Some(7));
+    assert_eq!(alone.status.code(), Some(66));
     assert_eq!(stderr(&alone).lines().count(), 1, "{}", stderr(&alone));
     assert!(
         stderr(&alone).contains("deadheat run"),
         "{}",
         stderr(&alone)
     );
+}
+
+/// Races, and ends in one of several ways.
+const ENDS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int x, y;
+void *worker(void *unused) { x = 1; y = 1; return unused; }
+#ifdef DEFAULTS
+const char *__tsan_default_options(void) { return "exitcode=7:history_size=3"; }
+#endif
+int main(int count, char **arguments) {
+  int status = 0;
+  if (**++arguments == 'f' && fork()) return wait(&status), WEXITSTATUS(status);
+  pthread_t a;
+  pthread_create(&a, 0, worker, 0);
+  x = 2;
+  y = 2;
+  pthread_join(a, 0);
+  printf("printed");
+  switch (**arguments) {
+  case 'e': exit(3);
+  case '_': fflush(stdout); _exit(3);
+  case 'q': fflush(stdout); quick_exit(3);
+  }
+  return 3;
+}
+"#;
+
+#[test]
+fn a_racy_program_without_deadheat_run_fails_as_under_thread_sanitizer() {
+    let Some(here) = directory(&[("ends.c", ENDS), ("known", "race:^main$\n")]) else {
+        return;
+    };
+    let here = here.path();
+    let build = ["cc", "-O1", "-pthread", "ends.c", "-o"];
+    well(deadheat_in(here, &[&build[..], &["ends"]].concat()));
+    well(deadheat_in(
+        here,
+        &[&build[..], &["own", "-DDEFAULTS"]].concat(),
+    ));
+    let ends = |program: &str, way: &str, options: &[(&str, &str)]| {
+        let mut command = Command::new(format!("./{program}"));
+        let command = command.arg(way).current_dir(here);
+        command.envs(options.iter().copied()).output().unwrap()
+    };
+    let told = "deadheat: there was a data race; run it as `deadheat run -- PROGRAM` to see it\n";
+    for way in ["main", "exit", "_exit", "quick", "fork"] {
+        let output = ends("ends", way, &[]);
+        assert_eq!(output.status.code(), Some(66), "{way}: {}", stderr(&output));
+        // Once, and without a number: `run` counts what leads to one line once.
+        assert_eq!(stderr(&output), told, "{way}");
+        assert_eq!(stdout(&output), "printed", "{way}");
+    }
+    let by = |name: &'static str, options: &'static str| ends("ends", "main", &[(name, options)]);
+    for name in ["TSAN_OPTIONS", "DEADHEAT_OPTIONS"] {
+        assert_eq!(by(name, "exitcode=5").status.code(), Some(5));
+        let kept = by(name, "exitcode=0");
+        assert_eq!((kept.status.code(), &*stderr(&kept)), (Some(3), told));
+        let silent = by(name, "report_bugs=0");
+        assert_eq!((silent.status.code(), &*stderr(&silent)), (Some(3), ""));
+        let halted = by(name, "halt_on_error=1");
+        assert_eq!((halted.status.code(), &*stdout(&halted)), (Some(66), ""));
+        assert_eq!(stderr(&halted), told);
+        let logged = by(name, "log_path=log:atexit_sleep_ms=1,history_size=7");
+        assert_eq!((logged.status.code(), &*stderr(&logged)), (Some(66), ""));
+        let files = std::fs::read_dir(here)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let mut logs = files.filter(|path| path.to_string_lossy().contains("/log."));
+        let log = logs.next().unwrap();
+        let ignored = "deadheat: ignores these options: atexit_sleep_ms history_size\n";
+        assert_eq!(
+            std::fs::read_to_string(&log).unwrap(),
+            format!("{ignored}{told}")
+        );
+        std::fs::remove_file(log).unwrap();
+    }
+    let output = ends("own", "main", &[]);
+    assert_eq!(output.status.code(), Some(7));
+    assert!(stderr(&output).starts_with("deadheat: ignores these options: history_size\n"));
+    let both = [
+        ("TSAN_OPTIONS", "exitcode=8"),
+        ("DEADHEAT_OPTIONS", "exitcode=9"),
+    ];
+    assert_eq!(ends("own", "main", &both[..1]).status.code(), Some(8));
+    assert_eq!(ends("own", "main", &both).status.code(), Some(9));
+    // Under `deadheat run`, which knows the names in it, a file of suppressions is obeyed.
+    let mut run = command(&["run", "--", "./ends", "main"]);
+    let run = run
+        .current_dir(here)
+        .env("TSAN_OPTIONS", "suppressions=known");
+    let output = run.output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("2 races suppressed"),
+        "{}",
+        stderr(&output)
+    );
+    // A run of its own has the status that it always had.
+    let clean = "int main(void) { return 4; }\n";
+    std::fs::write(here.join("ends.c"), clean).unwrap();
+    well(deadheat_in(here, &[&build[..], &["clean"]].concat()));
+    assert_eq!(ends("clean", "main", &[]).status.code(), Some(4));
 }
 
 #[test]

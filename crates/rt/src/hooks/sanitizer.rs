@@ -39,6 +39,7 @@ unaligned! {
 unsafe extern "C" {
     fn __tsan_on_report(report: *const c_void);
     fn __tsan_default_suppressions() -> *const c_char;
+    fn __tsan_default_options() -> *const c_char;
 }
 
 /// Tells the program that a race was found, if it wants to know: it may define `__tsan_on_report`.
@@ -50,12 +51,24 @@ pub fn tell_of_race() {
 /// The suppressions that the program brings with it, as it may by defining `__tsan_default_suppressions`.
 pub fn suppressions() -> &'static [u8] {
     // SAFETY: it gives a string that is always there, or nothing.
-    unsafe {
-        let text = __tsan_default_suppressions();
-        match text.is_null() {
-            true => &[],
-            false => CStr::from_ptr(text).to_bytes(),
-        }
+    unsafe { text(__tsan_default_suppressions()) }
+}
+
+/// The options that the program brings with it, as it may by defining `__tsan_default_options`.
+pub fn options() -> &'static [u8] {
+    // SAFETY: it gives a string that is always there, or nothing.
+    unsafe { text(__tsan_default_options()) }
+}
+
+/// A string, or nothing.
+///
+/// # Safety
+/// It is always there.
+unsafe fn text(text: *const c_char) -> &'static [u8] {
+    match text.is_null() {
+        true => &[],
+        // SAFETY: the caller's promise.
+        false => unsafe { CStr::from_ptr(text) }.to_bytes(),
     }
 }
 
@@ -284,6 +297,7 @@ export! {
     "__tsan_get_report_unique_tid" plain => no_report;
     "__tsan_locate_address" plain => locate;
     "__tsan_get_alloc_stack" plain => allocation_stack;
+    "__tsan_default_options" plain => zero;
     "__sanitizer_unaligned_load16" 1 => load16;
     "__sanitizer_unaligned_load32" 1 => load32;
     "__sanitizer_unaligned_load64" 1 => load64;

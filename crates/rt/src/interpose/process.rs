@@ -28,6 +28,19 @@ extern "C" fn begin() {
 /// Runs after the program's own destructors.
 extern "C" fn finish() {
     end(Ending::Exit, None);
+    if let Some(status) = failure() {
+        // SAFETY: what the program has printed is not lost; then the process ends, as ThreadSanitizer would end it.
+        unsafe {
+            real!(fflush: fn(usize) -> c_int)(0);
+            real!(_exit: fn(c_int))(status);
+        }
+    }
+}
+
+/// The exit status of a process that runs by itself and has found a race.
+fn failure() -> Option<c_int> {
+    let _entered = enter();
+    World::exists().then(|| world().findings.failure())?
 }
 
 #[used]
@@ -132,7 +145,7 @@ extern "C" fn run_clone(clone: *mut c_void) -> c_int {
     let status = (clone.body)(clone.argument);
     // Where it returns to, it ends at once.
     end(Ending::ImmediateExit, Some(status));
-    status
+    failure().unwrap_or(status)
 }
 
 unsafe extern "C" fn clone(
@@ -178,12 +191,14 @@ unsafe extern "C" fn vfork() -> c_int {
 
 unsafe extern "C" fn exit_now(status: c_int) {
     end(Ending::ImmediateExit, Some(status));
+    let status = failure().unwrap_or(status);
     // SAFETY: the program's own call.
     unsafe { real!(_exit: fn(c_int))(status) }
 }
 
 unsafe extern "C" fn quick_exit(status: c_int) {
     end(Ending::QuickExit, Some(status));
+    let status = failure().unwrap_or(status);
     // SAFETY: the program's own call.
     unsafe { real!(quick_exit: fn(c_int))(status) }
 }

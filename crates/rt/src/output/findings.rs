@@ -16,6 +16,7 @@ use crate::output::frames::{self, Found};
 use crate::output::line::LineBuffer;
 use crate::output::mailbox::{self, Mailbox, Stream};
 use crate::platform::modules;
+use crate::platform::options::Options;
 use crate::platform::os::{self, Spin};
 use crate::platform::world::world;
 
@@ -50,6 +51,9 @@ pub struct Findings {
     inner: UnsafeCell<Inner>,
     /// Whether a race was found.
     any: AtomicBool,
+    /// Whether somebody reads what is found.
+    is_read: bool,
+    options: Options,
 }
 
 // SAFETY: the inner part is only touched with the lock held.
@@ -65,6 +69,8 @@ struct Inner {
     inherited: usize,
     /// The path of the executable.
     program: Vec<u8>,
+    /// What the program and its user do not want to hear of.
+    suppressions: Vec<u8>,
     /// How often each race was seen, in the order of their numbers (from 1).
     counts: Vec<u64>,
     /// The races by their two stacks.
@@ -82,9 +88,10 @@ struct Inner {
 }
 
 impl Findings {
-    pub fn new(mailbox: Option<Mailbox>) -> Findings {
+    pub fn new(mailbox: Option<Mailbox>, mut options: Options) -> Findings {
         let mut inner = Inner {
             mailbox,
+            suppressions: suppressions(&mut options),
             program: modules::executable(),
             ..Inner::default()
         };
@@ -97,6 +104,8 @@ impl Findings {
             lock: Spin::new(),
             inner: UnsafeCell::new(inner),
             any: AtomicBool::new(false),
+            is_read: mailbox.is_some(),
+            options,
         }
     }
 
@@ -127,6 +136,9 @@ impl Findings {
         }
         if is_new {
             crate::platform::signals::tell_of_race();
+            if self.options.halt_on_error {
+                self.halt();
+            }
         }
     }
 
@@ -138,6 +150,54 @@ impl Findings {
     /// The process ends, or becomes another program.
     pub fn end(&self, how: Ending, status: Option<i32>) {
         self.with(|inner| inner.end(how, status));
+        if !self.is_read && self.any.swap(false, Ordering::Relaxed) && self.options.report_bugs {
+            self.remind();
+        }
+    }
+
+    /// The exit status of a process that nobody reports on, if it has found a race: what runs it has to know.
+    pub fn failure(&self) -> Option<i32> {
+        let reports = !self.is_read && self.options.report_bugs;
+        let failed = reports && self.with(|inner| !inner.counts.is_empty());
+        (failed && self.options.exit_code != 0).then_some(self.options.exit_code)
+    }
+
+    /// The process ends at once, as it was asked to.
+    fn halt(&self) {
+        let status = self.options.exit_code;
+        self.end(Ending::ImmediateExit, Some(status));
+        // SAFETY: ends the process.
+        unsafe { os::call(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+
+    /// Nobody asked for a report, but there is something to report.
+    fn remind(&self) {
+        let mut line = LineBuffer::default();
+        if !self.options.ignored.is_empty() {
+            line.text("deadheat: ignores these options:");
+            for name in &self.options.ignored {
+                line.text(" ");
+                line.bytes(name);
+            }
+            line.text("\n");
+        }
+        line.text("deadheat: there was a data race; run it as `deadheat run -- PROGRAM` to see it");
+        if self.with(|inner| !inner.suppressions.is_empty()) {
+            line.text(", and to have suppressions obeyed");
+        }
+        line.text("\n");
+        let log = self.options.log_path.as_ref().and_then(|path| {
+            let mut path = path.clone();
+            path.push(b'.');
+            path.extend(tape::digits(ids()[0], &mut [0; 20]));
+            path.push(0);
+            let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
+            os::open(&path, flags)
+        });
+        line.print(log.unwrap_or(libc::STDERR_FILENO));
+        if let Some(log) = log {
+            os::close(log);
+        }
     }
 
     /// The path of this process's tape, with a zero byte at its end: its number is that of the stream.
@@ -225,6 +285,7 @@ impl Inner {
             forked: true,
             inherited: world().threads.count() - 1,
             program: std::mem::take(&mut self.program),
+            suppressions: std::mem::take(&mut self.suppressions),
             modules,
             benign: std::mem::take(&mut self.benign),
             ..Inner::default()
@@ -413,18 +474,16 @@ impl Inner {
         let program = std::mem::take(&mut self.program);
         self.write_line(start(ids, &program, self.forked));
         self.program = program;
-        #[cfg(feature = "interpose")]
-        if let suppressions @ [_, ..] = crate::hooks::sanitizer::suppressions() {
-            let text = Text(suppressions);
+        let suppressions = std::mem::take(&mut self.suppressions);
+        if !suppressions.is_empty() {
+            let text = Text(&suppressions);
             self.write_line(tape::Suppressions { text });
         }
+        self.suppressions = suppressions;
     }
 
     fn end(&mut self, how: Ending, status: Option<i32>) {
         if self.mailbox.is_none() {
-            if !self.counts.is_empty() {
-                self.remind();
-            }
             return;
         }
         self.open();
@@ -448,23 +507,21 @@ impl Inner {
             openmp: world().tasks.as_ref().map(openmp),
         });
     }
+}
 
-    /// Nobody asked for a report, but there is something to report.
-    fn remind(&mut self) {
-        let count = self.counts.len() as u64;
-        let (races, them) = match count {
-            1 => (" race", "it"),
-            _ => (" races", "them"),
-        };
-        let line = &mut self.line;
-        line.text("deadheat: ");
-        line.number(count);
-        line.text(races);
-        line.text(" found; run it as `deadheat run -- PROGRAM` to see ");
-        line.text(them);
-        line.text("\n");
-        line.print();
+/// The suppressions of the program, and those of a file.
+fn suppressions(options: &mut Options) -> Vec<u8> {
+    let mut text = Vec::new();
+    #[cfg(feature = "interpose")]
+    text.extend(crate::hooks::sanitizer::suppressions());
+    if let Some(mut path) = options.suppressions.clone() {
+        path.push(0);
+        match os::read_all(&path) {
+            Some(rules) => text.extend([b"\n", &*rules].concat()),
+            None => options.ignored.push(b"suppressions".to_vec()),
+        }
     }
+    text
 }
 
 /// The numbers of this process and of its parent.

@@ -1,6 +1,6 @@
 //! A line of text, built in memory and written at once.
 
-use deadheat_tape::findings::{Line, digits, write_line};
+use deadheat_tape::findings::{Line, write_line};
 
 use super::mailbox::Stream;
 use crate::platform::os;
@@ -27,14 +27,14 @@ impl LineBuffer {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// Adds a number.
-    pub fn number(&mut self, number: u64) {
-        self.bytes.extend_from_slice(digits(number, &mut [0; 20]));
+    /// Adds bytes that are not text perhaps.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
     }
 
-    /// Writes what there is to standard error.
-    pub fn print(&mut self) {
-        os::write_all(libc::STDERR_FILENO, &self.bytes);
+    /// Writes what there is to a file.
+    pub fn print(&mut self, file: i32) {
+        os::write_all(file, &self.bytes);
         self.bytes.clear();
     }
 }

@@ -5,6 +5,7 @@ pub mod allocator;
 pub mod checked;
 pub mod heap;
 pub mod modules;
+pub mod options;
 pub mod os;
 pub mod signals;
 pub mod table;

@@ -226,21 +226,7 @@ fn maps(text: &[u8], mut each: impl FnMut(usize, usize, &[u8], bool)) {
 }
 
 fn read_maps() -> Vec<u8> {
-    let mut text = Vec::with_capacity(1 << 15);
-    if let Some(file) = os::open(
-        b"/proc/thread-self/maps\0",
-        libc::O_RDONLY | libc::O_CLOEXEC,
-    ) {
-        let mut buffer = [0; 4096];
-        loop {
-            match os::read(file, &mut buffer) {
-                0 => break,
-                read => text.extend_from_slice(&buffer[..read]),
-            }
-        }
-        os::close(file);
-    }
-    text
+    os::read_all(b"/proc/thread-self/maps\0").unwrap_or_default()
 }
 
 /// The path of the executable.

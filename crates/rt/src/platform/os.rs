@@ -269,6 +269,28 @@ pub fn status_at(path: &[u8]) -> Option<libc::stat> {
     }
 }
 
+/// A longer file is not read to its end: it may have none.
+const LONGEST_FILE: usize = 1 << 26;
+
+/// What is in a file; the path ends with a zero byte. None: it cannot be read.
+pub fn read_all(path: &[u8]) -> Option<Vec<u8>> {
+    let file = open(path, libc::O_RDONLY | libc::O_CLOEXEC)?;
+    let mut bytes = vec![0; 1 << 14];
+    let mut length = 0;
+    loop {
+        if length == bytes.len() {
+            bytes.resize(2 * length, 0);
+        }
+        match read(file, &mut bytes[length..]) {
+            more if more == 0 || length > LONGEST_FILE => break,
+            more => length += more,
+        }
+    }
+    close(file);
+    bytes.truncate(length);
+    Some(bytes)
+}
+
 /// Closes a file.
 pub fn close(file: i32) {
     for (own, _) in &OWN {

@@ -18,6 +18,7 @@ use crate::output::findings::Findings;
 use crate::output::mailbox::{self, Mailbox};
 use crate::output::recording::{self, Spool};
 use crate::platform::heap::Blocks;
+use crate::platform::options::Options;
 use crate::platform::os;
 
 /// What all threads share.
@@ -125,7 +126,7 @@ impl World {
         let mailbox = mapped.flatten();
         os::ask_for_barriers();
         let record = mailbox.as_ref().is_some_and(Mailbox::records);
-        let findings = Findings::new(mailbox);
+        let findings = Findings::new(mailbox, options(&environment));
         let limit = mailbox.map_or(u64::MAX, |mailbox| mailbox.limit());
         let spool = record.then(|| recording::spool(&findings, limit)).flatten();
         if record && spool.is_none() {
@@ -163,6 +164,17 @@ impl World {
     pub fn drop_one(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// What the program and its user want of a check.
+fn options(environment: &Environment) -> Options {
+    let mut options = Options::default();
+    #[cfg(feature = "interpose")]
+    options.take(crate::hooks::sanitizer::options());
+    for name in ["TSAN_OPTIONS", "DEADHEAT_OPTIONS"] {
+        options.take(environment.get(name).unwrap_or_default());
+    }
+    options
 }
 
 /// Whether the program is linked to a runtime of OpenMP that tells of its tasks.
@@ -215,22 +227,9 @@ impl Environment {
 
     /// What a file of strings says, each with a zero byte at its end.
     fn of(path: &[u8]) -> Environment {
-        let mut bytes = vec![0; 1 << 16];
-        let mut length = 0;
-        if let Some(file) = os::open(path, libc::O_RDONLY | libc::O_CLOEXEC) {
-            loop {
-                if length == bytes.len() {
-                    bytes.resize(2 * length, 0);
-                }
-                match os::read(file, &mut bytes[length..]) {
-                    0 => break,
-                    read => length += read,
-                }
-            }
-            os::close(file);
+        Environment {
+            bytes: os::read_all(path).unwrap_or_default(),
         }
-        bytes.truncate(length);
-        Environment { bytes }
     }
 
     /// The addresses of the strings, and 0.
