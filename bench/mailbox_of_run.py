@@ -13,6 +13,6 @@ def mailbox(tapes="", limit=0):
     os.set_inheritable(moved, True)
     os.truncate(moved, 1 << 30)
     path = f"/proc/{os.getpid()}/fd/{moved}".encode()
-    header = struct.pack("=QQIIQ1024s1024s", 0x786F626C69616D64, 8192, 0, bool(tapes), limit, path, tapes.encode())
+    header = struct.pack("=QQIIQII1024s1024s", 0x786F626C69616D64, 8192, 0, bool(tapes), limit, os.getpid(), 0, path, tapes.encode())
     os.pwrite(moved, header, 0)
     return moved

@@ -146,8 +146,25 @@ impl Outputs {
         }
     }
 
+    /// The option that would write over the baseline.
+    fn replaces_baseline(&self) -> Option<&'static str> {
+        let baseline = self.baseline.as_ref()?.canonicalize().ok()?;
+        let same = |to: &Destination| match to {
+            Destination::StandardOutput => false,
+            Destination::File(path) => path.canonicalize().is_ok_and(|path| path == baseline),
+        };
+        let mut all = self.destinations().into_iter();
+        let same = all.find(|(_, to)| to.is_some_and(same));
+        same.map(|(option, _)| option)
+    }
+
     /// Which findings are left out.
     pub fn filter(&self) -> Result<Filter, String> {
+        if let Some(option) = self.replaces_baseline() {
+            return Err(format!(
+                "`{option}` would replace the baseline with what is new, so that the next run finds the rest again: give it another file"
+            ));
+        }
         deadheat::read_filter(self.baseline.as_deref(), &self.suppress)
     }
 

@@ -164,6 +164,7 @@ pub fn launch(
     adopt();
     let mut program = command.spawn().map_err(start)?;
     PROGRAM.store(program.id() as i32, Ordering::SeqCst);
+    mailbox.set_program(program.id());
     let early = EARLY.swap(0, Ordering::SeqCst);
     if early != 0 {
         send(program.id() as i32, early);
@@ -251,7 +252,12 @@ fn pass_signals_on() {
             action.sa_sigaction = pass_on as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
             libc::sigemptyset(&mut action.sa_mask);
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut before);
+            // What is ignored here (`nohup`), the program ignores as well.
+            if before.sa_sigaction != libc::SIG_IGN {
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
         }
     }
 }

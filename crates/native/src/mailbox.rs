@@ -40,6 +40,7 @@ impl Mailbox {
         let put = |bytes: &[u8], place: usize| mailbox.file.write_all_at(bytes, place as u64);
         put(&(FIRST as u64).to_ne_bytes(), offset_of!(Header, used))?;
         put(&path(mailbox.path().as_bytes())?, offset_of!(Header, path))?;
+        put(&std::process::id().to_ne_bytes(), offset_of!(Header, run))?;
         if let Some((tapes, limit)) = tapes {
             put(&1_u32.to_ne_bytes(), offset_of!(Header, records))?;
             put(&limit.to_ne_bytes(), offset_of!(Header, limit))?;
@@ -51,6 +52,13 @@ impl Mailbox {
         put(&MAGIC.to_ne_bytes(), offset_of!(Header, magic))?;
         seal(&mailbox.file)?;
         Ok(mailbox)
+    }
+
+    /// The program has this number.
+    pub fn set_program(&self, pid: u32) {
+        let place = offset_of!(Header, program) as u64;
+        // Without it, an orphan sees who has adopted it.
+        let _ = self.file.write_all_at(&pid.to_ne_bytes(), place);
     }
 
     /// By which path a process can open it that has not inherited it.

@@ -46,6 +46,10 @@ pub struct Header {
     pub records: u32,
     /// How many bytes a process may record.
     pub limit: u64,
+    /// The process of `deadheat run`, which adopts the program's orphans.
+    pub run: u32,
+    /// The process of the program, once it has started.
+    pub program: AtomicU32,
     /// By which path a process can open the mailbox that has not inherited it.
     pub path: [u8; PATH],
     /// The path of tapes, without the number of the stream.

@@ -397,3 +397,89 @@ fn a_program_that_was_not_built_for_it_is_no_success_and_reports_are_written() {
         );
     }
 }
+
+#[test]
+fn the_program_ignores_the_signals_that_deadheat_run_was_started_to_ignore() {
+    const ASKS: &str = "#include <signal.h>\nint main(void) { return signal(SIGHUP, SIG_DFL) == SIG_IGN ? 5 : 6; }\n";
+    let Some(here) = directory(&[("asks.c", ASKS)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(here, &["cc", "asks.c", "-o", "asks"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    for (shell, status) in [("trap '' HUP", 5), ("true", 6)] {
+        let script = format!(
+            "{shell}; exec {} run -- ./asks",
+            env!("CARGO_BIN_EXE_deadheat")
+        );
+        let mut command = Command::new("sh");
+        let output = command
+            .args(["-c", &script])
+            .current_dir(here)
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{shell}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn an_orphan_has_the_parent_that_it_has_without_deadheat_run() {
+    const ORPHAN: &str = r#"
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  int ready[2];
+  pid_t parent = getpid();
+  if (getppid() == 1 || pipe(ready)) return 9;
+  if (fork() == 0) {
+    char byte;
+    if (getppid() != parent) return 9;
+    close(ready[1]);
+    read(ready[0], &byte, 1);
+    usleep(20000);
+    for (int n = 0; getppid() != 1; n++) {
+      if (n == 300) return 9;
+      usleep(1000);
+    }
+    FILE *file = fopen("orphaned", "w");
+    return !file || fclose(file);
+  }
+}
+"#;
+    let Some(here) = directory(&[("orphan.c", ORPHAN)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(here, &["cc", "orphan.c", "-o", "orphan"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let output = deadheat_in(here, &["run", "./orphan"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(here.join("orphaned").is_file(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_report_cannot_replace_its_own_baseline() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    let run =
+        |options: &[&str]| deadheat_in(here, &[&["run"], options, &["--", "./rogue"]].concat());
+    assert_eq!(run(&["--json=b.json"]).status.code(), Some(66));
+    let before = std::fs::read(here.join("b.json")).unwrap();
+    for _ in 0..2 {
+        let output = run(&["--baseline", "b.json", "--json=./b.json"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("`--json` would replace the baseline"));
+        assert_eq!(std::fs::read(here.join("b.json")).unwrap(), before);
+    }
+    assert_eq!(
+        run(&["--baseline", "b.json", "--json=c.json"])
+            .status
+            .code(),
+        Some(0)
+    );
+}

@@ -230,6 +230,16 @@ impl Findings {
         });
     }
 
+    /// Whether this process is an orphan that `deadheat run` has adopted.
+    pub fn is_orphan(&self) -> bool {
+        let [pid, parent] = ids().map(|id| id as usize);
+        self.with(|inner| {
+            inner
+                .mailbox
+                .is_some_and(|mailbox| mailbox.adopts(pid, parent))
+        })
+    }
+
     /// What this process becomes, or starts, is to find its way to where the findings go.
     pub fn hand_over(&self) {
         self.with(|inner| inner.mailbox.map(mailbox::hand_over));

@@ -182,6 +182,13 @@ impl Mailbox {
         self.header().limit
     }
 
+    /// Whether a process is an orphan if this is its parent: `deadheat run` adopts those of the program.
+    pub fn adopts(&self, pid: usize, parent: usize) -> bool {
+        let header = self.header();
+        let program = header.program.load(Ordering::Relaxed) as usize;
+        parent == header.run as usize && program != 0 && pid != program
+    }
+
     /// The path of tapes, without the number of the stream.
     pub fn tapes(&self) -> &'static [u8] {
         text(&self.header().tapes)
