@@ -4,7 +4,7 @@ use std::path::Path;
 
 use deadheat_explain::remedy;
 use deadheat_model::{Finding, StopToken};
-use deadheat_native::{Recorded, Suppressions, Survey};
+use deadheat_native::{Recorded, Suppressions, Survey, temporary_directory};
 use deadheat_offline::m2;
 use deadheat_offline::threads::hb;
 use deadheat_report::{Chapter, Filter, OtherOrders, RunReport, Sources};
@@ -106,7 +106,7 @@ pub fn predict(
 ) -> Result<Prediction, PredictError> {
     let nothing = Suppressions::default();
     let suppressions = filter.suppressions.as_ref().unwrap_or(&nothing);
-    let room = tempfile::Builder::new().prefix("deadheat-").tempdir()?;
+    let room = temporary_directory(&std::env::temp_dir())?;
     let recorded = RecordOptions {
         program: options.program.clone(),
         output: room.path().join("run.dht"),

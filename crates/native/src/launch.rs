@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::findings::Process;
 use crate::mailbox::Mailbox;
+use crate::private::temporary_directory;
 
 /// A program under test.
 #[derive(Clone, Debug, Default)]
@@ -133,9 +134,7 @@ pub fn launch(
     };
     let directory = launch.tapes.as_ref().map(|tapes| {
         let room = tapes.room.canonicalize()?;
-        tempfile::Builder::new()
-            .prefix("deadheat-")
-            .tempdir_in(room)
+        temporary_directory(&room)
     });
     let directory = directory.transpose().map_err(no_tapes)?;
     let paths = directory.as_ref().map(tapes_in);

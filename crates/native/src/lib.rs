@@ -14,6 +14,7 @@ mod findings;
 mod launch;
 mod mailbox;
 mod names;
+mod private;
 mod recording;
 mod runtime;
 mod rust;
@@ -30,6 +31,7 @@ pub use findings::{
 };
 pub use launch::{Launch, LaunchError, Outcome, Program, Tapes, launch};
 pub use mailbox::{Letters, Mailbox};
+pub use private::temporary_directory;
 pub use recording::{Recorded, RecordingError, write_trace};
 pub use runtime::{Runtime, RuntimeError};
 pub use rust::{CARGO_SINCE, RustError, cargo, cargo_words};

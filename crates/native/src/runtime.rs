@@ -3,17 +3,23 @@
 //! It lies in a directory of the user's cache whose name is a digest of its content: another version of the
 //! command has another directory, and what lies there is never changed. It appears by renaming a finished
 //! directory, so parallel builds (`make -j`) see it whole or not at all.
+//!
+//! What is linked into programs must be nobody else's: only its owner can write to the directory, which is this user or root, and what lies there is
+//! compared with what the command carries each time before it is used.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::Hasher;
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol, SymbolScope};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use thiserror::Error;
+
+use crate::private;
 
 static ARCHIVE: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
 /// Headers that come before those of the C library and the C++ library, by name.
@@ -38,7 +44,7 @@ pub struct Runtime {
 /// Why the runtime could not be unpacked.
 #[derive(Debug, Error)]
 #[error(
-    "the runtime could not be unpacked into `{}`: {error}; set DEADHEAT_CACHE to a directory that can be written to",
+    "the runtime could not be unpacked into `{}`: {error}; set DEADHEAT_CACHE to a directory of your own that can be written to",
     directory.display()
 )]
 pub struct RuntimeError {
@@ -53,30 +59,26 @@ impl Runtime {
     }
 
     fn unpack_into(cache: &Path) -> Result<Runtime, RuntimeError> {
-        let mut hasher = SipHasher13::new();
-        hasher.write(ARCHIVE);
-        for (_, header) in HEADERS {
-            hasher.write(header.as_bytes());
-        }
-        let directory = cache.join(format!("runtime-{:032x}", hasher.finish128().as_u128()));
+        let headers = HEADERS.iter().map(|(_, header)| header.as_bytes());
+        let digest_of_all = u128::from_ne_bytes(digest([ARCHIVE].into_iter().chain(headers)));
+        let directory = cache.join(format!("runtime-{digest_of_all:032x}"));
         let runtime = Runtime {
             archive: directory.join("libdeadheat_rt.a"),
             exports: directory.join("exports.list"),
             wraps: directory.join("wraps.list"),
             headers: directory.join("include"),
         };
-        if directory.is_dir() {
-            return Ok(runtime);
-        }
         let failure = |error| RuntimeError {
             directory: directory.clone(),
             error,
         };
-        fs::create_dir_all(cache).map_err(failure)?;
-        let unfinished = tempfile::Builder::new()
-            .prefix("unfinished-")
-            .tempdir_in(cache)
-            .map_err(failure)?;
+        private::create(cache).map_err(failure)?;
+        keep_to_owner(cache).map_err(failure)?;
+        if runtime.is_whole() {
+            return Ok(runtime);
+        }
+        let room = || private::temporary_directory(cache).map_err(failure);
+        let unfinished = room()?;
         let write = |name: &str, content: &[u8]| {
             fs::write(unfinished.path().join(name), content).map_err(failure)
         };
@@ -88,13 +90,78 @@ impl Runtime {
         let (exports, wraps) = lists();
         write("exports.list", exports.as_bytes())?;
         write("wraps.list", wraps.as_bytes())?;
+        write(LISTS, &digest([exports.as_bytes(), wraps.as_bytes()]))?;
+        let Err(error) = fs::rename(unfinished.path(), &directory) else {
+            return Ok(runtime);
+        };
+        // Someone else was faster: theirs is the same.
+        if runtime.is_whole() {
+            return Ok(runtime);
+        }
+        // Or it is damaged, and goes out of the way.
+        let damaged = room()?;
+        fs::rename(&directory, damaged.path().join("damaged")).map_err(|_| failure(error))?;
         match fs::rename(unfinished.path(), &directory) {
-            // Someone else was faster: theirs is the same.
-            Err(_) if directory.is_dir() => Ok(runtime),
+            Err(_) if runtime.is_whole() => Ok(runtime),
             Err(error) => Err(failure(error)),
             Ok(()) => Ok(runtime),
         }
     }
+
+    /// Whether all is there as the command carries it, and only this user and root can have written it.
+    fn is_whole(&self) -> bool {
+        let has = |path: &Path, content: &[u8]| fs::read(path).is_ok_and(|there| there == content);
+        let lists = || {
+            let [exports, wraps] = [fs::read(&self.exports).ok()?, fs::read(&self.wraps).ok()?];
+            let digest = digest([&*exports, &*wraps]);
+            Some(has(&self.archive.with_file_name(LISTS), &digest))
+        };
+        let mut headers = HEADERS.iter();
+        let folder = self.archive.parent();
+        folder.is_some_and(|folder| keep_to_owner(folder).is_ok())
+            && has(&self.archive, ARCHIVE)
+            && headers.all(|(name, header)| has(&self.headers.join(name), header.as_bytes()))
+            && lists() == Some(true)
+    }
+}
+
+/// The digest of the two lists, beside them: to make them anew each time takes longer than to read all the rest.
+const LISTS: &str = "lists.digest";
+
+fn digest<'c>(contents: impl IntoIterator<Item = &'c [u8]>) -> [u8; 16] {
+    let mut hasher = SipHasher13::new();
+    contents
+        .into_iter()
+        .for_each(|content| hasher.write(content));
+    hasher.finish128().as_u128().to_ne_bytes()
+}
+
+/// Makes sure that only this user and root can put something into a directory.
+fn keep_to_owner(directory: &Path) -> io::Result<()> {
+    const OTHERS_WRITE: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    // SAFETY: geteuid has no preconditions and always succeeds.
+    #[allow(unsafe_code)]
+    let user = unsafe { libc::geteuid() };
+    let status = fs::symlink_metadata(directory)?;
+    // Links lead anywhere, and belong to whoever made them.
+    let status = match status.is_symlink() && [0, user].contains(&status.uid()) {
+        true => fs::metadata(directory)?,
+        false => status,
+    };
+    let mode = status.mode();
+    if !status.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    if ![0, user].contains(&status.uid()) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    // What others have put there, they cannot exchange where the bit is set, and what they own is not used.
+    if mode & OTHERS_WRITE == 0 || mode & STICKY != 0 {
+        return Ok(());
+    }
+    let private = fs::Permissions::from_mode(mode & 0o7777 & !OTHERS_WRITE);
+    fs::set_permissions(directory, private)
 }
 
 /// Whether a path is that of a header of ours, wherever the cache was when it was used.
@@ -119,7 +186,7 @@ fn cache_directory() -> PathBuf {
     let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let cache = cache.or_else(|| variable("HOME").map(|home| home.join(".cache")));
     match cache.map(|cache| cache.join("deadheat")) {
-        Some(cache) if fs::create_dir_all(&cache).is_ok() => cache,
+        Some(cache) if private::create(&cache).is_ok() => cache,
         _ => {
             // SAFETY: getuid has no preconditions and always succeeds.
             #[allow(unsafe_code)]
@@ -187,6 +254,56 @@ mod tests {
             assert!(exports.contains("\"__tsan_read4\";"), "{exports}");
         }
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_damaged_runtime_is_unpacked_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let runtime = Runtime::unpack_into(cache.path()).unwrap();
+        let header = runtime.headers.join("string.h");
+        for file in [&runtime.archive, &runtime.exports, &runtime.wraps, &header] {
+            let whole = fs::read(file).unwrap();
+            for content in [
+                Some(&b"something else"[..]),
+                Some(&whole[..whole.len() - 1]),
+                None,
+            ] {
+                match content {
+                    Some(content) => fs::write(file, content).unwrap(),
+                    None => fs::remove_file(file).unwrap(),
+                }
+                Runtime::unpack_into(cache.path()).unwrap();
+                assert_eq!(fs::read(file).unwrap(), whole, "{}", file.display());
+            }
+        }
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nobody_else_can_put_a_runtime_into_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let runtime = Runtime::unpack_into(&cache).unwrap();
+        let inner = runtime.archive.parent().unwrap().to_path_buf();
+        assert_eq!((mode(&cache), mode(&inner)), (0o700, 0o700));
+        // What an earlier version has left, others could have written to.
+        fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
+        Runtime::unpack_into(&cache).unwrap();
+        assert_eq!(mode(&cache), 0o755);
+        let other = Some(65534);
+        if std::os::unix::fs::chown(&inner, other, None).is_err() {
+            return println!("skipped: needs root");
+        }
+        // Another user's is not used.
+        Runtime::unpack_into(&cache).unwrap();
+        assert_ne!(fs::metadata(&inner).unwrap().uid(), 65534);
+        std::os::unix::fs::chown(&cache, other, None).unwrap();
+        let error = Runtime::unpack_into(&cache).unwrap_err().to_string();
+        assert!(
+            error.contains("it belongs to another user; set DEADHEAT_CACHE"),
+            "{error}"
+        );
     }
 
     #[test]

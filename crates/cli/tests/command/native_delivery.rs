@@ -483,3 +483,29 @@ fn a_report_cannot_replace_its_own_baseline() {
         Some(0)
     );
 }
+
+#[test]
+fn a_program_with_the_rights_of_another_user_takes_no_orders_and_is_named() {
+    let Some(here) = programs().filter(|_| is_root()) else {
+        return println!("skipped: needs root");
+    };
+    let here = here.path();
+    let program = here.join("rogue");
+    std::os::unix::fs::chown(&program, Some(65534), None).unwrap();
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o4755);
+    std::fs::set_permissions(&program, rights).unwrap();
+    let alone = Command::new(&program)
+        .env("DEADHEAT_OPTIONS", "exitcode=5:log_path=log")
+        .current_dir(here)
+        .output()
+        .unwrap();
+    assert_eq!(alone.status.code(), Some(66), "{}", stderr(&alone));
+    assert!(stderr(&alone).contains("there was a data race"));
+    let run = deadheat_in(here, &["run", "./rogue", "clean"]);
+    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("has not reported what it did"),
+        "{}",
+        stderr(&run)
+    );
+}

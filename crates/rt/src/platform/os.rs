@@ -99,6 +99,19 @@ pub fn limit(what: u32) -> [usize; 2] {
     limit
 }
 
+/// Whether the process has more rights than who has started it, as `setuid` programs do.
+pub fn is_privileged() -> bool {
+    // SAFETY: asks for numbers.
+    let [user, acting_user, group, acting_group] = [
+        libc::SYS_getuid,
+        libc::SYS_geteuid,
+        libc::SYS_getgid,
+        libc::SYS_getegid,
+    ]
+    .map(|ask| unsafe { call(ask, [0; 6]) });
+    user != acting_user || group != acting_group
+}
+
 /// What is known of the program's limit for the length of files.
 static LENGTH_LIMIT: AtomicU32 = AtomicU32::new(NOT_ASKED);
 const NOT_ASKED: u32 = 0;
@@ -201,7 +214,8 @@ pub fn open(path: &[u8], flags: i32) -> Option<i32> {
         libc::AT_FDCWD as usize,
         path.as_ptr() as usize,
         flags as usize,
-        0o644,
+        // What a program does is its owner's business only.
+        0o600,
         0,
         0,
     ];

@@ -94,7 +94,10 @@ impl World {
     #[inline(never)]
     fn make() -> bool {
         let environment = Environment::read();
-        let file = mailbox::find(environment.get("DEADHEAT_REPORT"));
+        let file = match os::is_privileged() {
+            true => None,
+            false => mailbox::find(environment.get("DEADHEAT_REPORT")),
+        };
         if file.is_none() && environment.get("DEADHEAT_MODE") == Some(b"off") {
             return false;
         }
@@ -245,6 +248,10 @@ impl Environment {
     }
 
     fn get(&self, name: &str) -> Option<&[u8]> {
+        // Who runs a program with somebody else's rights must not steer it.
+        if os::is_privileged() {
+            return None;
+        }
         let mut entries = self.bytes.split(|byte| *byte == 0);
         entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
     }
