@@ -118,6 +118,7 @@ pub fn predict(
     let mut complaints = Vec::new();
     let mut happened = Survey::default();
     happened.left_behind = recording.left_behind();
+    happened.aborted = recording.aborted;
     happened.unchecked = recording.unchecked.clone();
     let mut others = OtherOrders {
         complete: true,

@@ -45,6 +45,8 @@ pub struct Recording {
     pub traces: Vec<(PathBuf, Recorded)>,
     /// What was not recorded.
     pub unchecked: Vec<Unchecked>,
+    /// Whether a process ended itself by `abort`.
+    pub aborted: bool,
 }
 
 impl Recording {
@@ -74,6 +76,7 @@ pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, Record
     let outcome = launch(&what, None)?;
     let findings = Findings::read(&outcome.mailbox)?;
     let unchecked = findings.unchecked(&options.program.path);
+    let aborted = findings.is_aborted();
     let mut traces = Vec::new();
     for process in findings.checked() {
         let Some(tape) = outcome.tape(process).filter(|tape| tape.is_file()) else {
@@ -97,6 +100,7 @@ pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, Record
         outcome,
         traces,
         unchecked,
+        aborted,
     })
 }
 

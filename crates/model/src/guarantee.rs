@@ -39,6 +39,8 @@ pub enum Limit {
     Unchecked(Unchecked),
     /// A signal ended a process before it had counted.
     Killed,
+    /// A process ended itself by `abort`, before it was through.
+    Aborted,
     /// A process still ran when this was put together.
     StillRunning,
     /// OpenMP's runtime has not run so many tasks.
@@ -117,7 +119,9 @@ impl Limit {
             | Limit::Unchecked(_)
             | Limit::Killed
             | Limit::StillRunning => Scope::PartOfRun,
-            Limit::NotPredicted(_) | Limit::Undecided(_) | Limit::NotAllOrders => Scope::Run,
+            Limit::Aborted | Limit::NotPredicted(_) | Limit::Undecided(_) | Limit::NotAllOrders => {
+                Scope::Run
+            }
             Limit::SectionsDecide | Limit::Messages | Limit::TasksNotRun(_) => Scope::Orders,
             Limit::StaticLoops | Limit::ThreadNumbers | Limit::TeamOfOne => Scope::Schedules,
             Limit::OnlyCounted(_) => Scope::Threads,

@@ -4,10 +4,10 @@
 //! ignored, and a line in between that cannot be read is counted and skipped, so that nothing else is lost.
 
 use deadheat_model::guarantee::Obstacle;
-use deadheat_tape::findings::AnyLine;
 pub use deadheat_tape::findings::{
     Access, Depend, End, Lock, Memory, Module, OpenMp, Race, StackFrame, Started, Task, Thread,
 };
+use deadheat_tape::findings::{AnyLine, Ending};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
@@ -97,6 +97,12 @@ impl Findings {
             process.end.as_ref().map_or(named, |end| end.threads.max(1))
         };
         self.checked().map(threads).sum()
+    }
+
+    /// Whether a process ended itself by `abort`.
+    pub fn is_aborted(&self) -> bool {
+        let mut ends = self.checked().filter_map(|process| process.end.as_ref());
+        ends.any(|end| end.how == Ending::Abort)
     }
 
     /// How many processes were checked or recorded; one that becomes another program is still the same.

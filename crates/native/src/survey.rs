@@ -42,6 +42,8 @@ pub struct Survey {
     pub left_behind: bool,
     /// Processes that were killed: what they counted at the end is missing.
     pub killed: u64,
+    /// A process ended itself by `abort`.
+    pub aborted: bool,
     /// Processes.
     pub processes: u64,
     /// Threads in all processes.
@@ -63,6 +65,7 @@ impl Survey {
         let mut survey = Survey {
             processes: findings.count(),
             threads: findings.threads(),
+            aborted: findings.is_aborted(),
             ..Survey::default()
         };
         for process in &findings.processes {

@@ -141,6 +141,9 @@ fn promise(survey: &Survey, scope: Scope) -> Guarantee {
     if survey.killed > 0 {
         promise.limit(Limit::Killed);
     }
+    if survey.aborted {
+        promise.limit(Limit::Aborted);
+    }
     if survey.left_behind {
         promise.limit(Limit::StillRunning);
     }

@@ -89,6 +89,7 @@ int main(int count, char **words) {
     }
     else if (!strcmp(word, "killed")) { if (fork() == 0) raise(SIGKILL); wait(0); }
     else if (!strcmp(word, "clean")) return 0;
+    else if (!strcmp(word, "abort")) abort();
   }
   race();
 }
@@ -508,4 +509,16 @@ fn a_program_with_the_rights_of_another_user_takes_no_orders_and_is_named() {
         "{}",
         stderr(&run)
     );
+}
+
+#[test]
+fn a_program_that_aborts_was_cut_short() {
+    let Some(here) = programs() else { return };
+    for options in [&[][..], &["--predict"]] {
+        let words = [&["run"], options, &["--", "./rogue", "abort"]].concat();
+        let output = deadheat_in(here.path(), &words);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(128 + 6), "{told}");
+        assert!(told.contains("`abort` cut the program short"), "{told}");
+    }
 }

@@ -68,7 +68,10 @@ fn clause(limit: &Limit) -> String {
         }
         Limit::Unchecked(unchecked) => self::unchecked(unchecked),
         Limit::Killed => {
-            "a signal ended the program before everything was counted".to_string()
+            "a process was ended before everything was counted".to_string()
+        }
+        Limit::Aborted => {
+            "`abort` cut the program short: what it would have done then is not known".to_string()
         }
         Limit::StillRunning => {
             "a process that it started still runs: what that does is not known".to_string()
