@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use deadheat_explain::remedy;
+use deadheat_model::guarantee::Limit;
 use deadheat_model::{Finding, StopToken};
 use deadheat_native::{Recorded, Suppressions, Survey, temporary_directory};
 use deadheat_offline::m2;
@@ -154,7 +155,14 @@ pub fn predict(
             if predicts {
                 others.undecided += report.undecided.len() as u64;
                 others.complete &= report.complete;
+            } else {
+                // What happens-before has not come to may race in the run itself.
+                let cut = report.stopped.clone();
+                let cut =
+                    cut.or((!report.all_listed).then(|| "there are too many pairs".to_string()));
+                others.limits.extend(cut.map(Limit::NotAllJudged));
             }
+            others.limits.extend(report.limits);
             for mut finding in report.races {
                 if !seen.insert(finding.identity) {
                     continue;

@@ -63,6 +63,8 @@ pub enum Limit {
     Undecided(u64),
     /// Not every other order was tried.
     NotAllOrders,
+    /// Not everything that was recorded was judged: why.
+    NotAllJudged(String),
 }
 
 /// Why a process was not checked.
@@ -118,6 +120,7 @@ impl Limit {
             | Limit::Unreadable(_)
             | Limit::Unchecked(_)
             | Limit::Killed
+            | Limit::NotAllJudged(_)
             | Limit::StillRunning => Scope::PartOfRun,
             Limit::Aborted | Limit::NotPredicted(_) | Limit::Undecided(_) | Limit::NotAllOrders => {
                 Scope::Run

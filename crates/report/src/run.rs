@@ -30,6 +30,8 @@ pub struct OtherOrders {
     pub undecided: u64,
     /// Whether no other reordering of what the threads did shows a race that is not listed.
     pub complete: bool,
+    /// What limits what is said of the run, and of them.
+    pub limits: Vec<Limit>,
 }
 
 impl RunReport {
@@ -57,6 +59,9 @@ impl RunReport {
                 OtherOrders::default()
             }
         };
+        for limit in std::mem::take(&mut others.limits) {
+            promise.limit(limit);
+        }
         if promise.scope() >= Scope::Run && !others.complete && others.undecided == 0 {
             promise.limit(Limit::NotAllOrders);
         }
@@ -191,5 +196,32 @@ impl Serialize for RunReport {
             prediction,
         };
         json.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_was_not_judged_to_its_end_has_no_promise_for_the_run() {
+        let others = |limits| OtherOrders {
+            complete: true,
+            limits,
+            ..OtherOrders::default()
+        };
+        let all = RunReport::of_prediction(Survey::default(), Ok(others(Vec::new())));
+        assert!(all.guarantee().starts_with("no race in this run"));
+        assert_eq!(all.promise.scope(), Scope::Orders);
+        let cut = Limit::NotAllJudged("its time was up".to_string());
+        let some = RunReport::of_prediction(Survey::default(), Ok(others(vec![cut])));
+        let said = some.guarantee();
+        assert_eq!(some.promise.scope(), Scope::PartOfRun);
+        assert!(
+            said.starts_with("no race in what was seen of this run"),
+            "{said}"
+        );
+        assert!(said.contains("races may be missing"), "{said}");
+        assert!(!said.contains("no other order"), "{said}");
     }
 }

@@ -150,6 +150,48 @@ int main(void) {
     );
 }
 
+/// A pool: which thread takes which work is up to the schedule, and `run` and `run --predict` are two runs. Nothing is said
+/// of the program that only one run shows.
+#[test]
+fn a_prediction_says_that_it_is_about_one_run_and_what_it_has_taken_as_fixed() {
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
+static int left = 6, done[6], ends[2];
+static void *work(void *unused) {
+  for (;;) {
+    pthread_mutex_lock(&queue);
+    int mine = --left;
+    pthread_mutex_unlock(&queue);
+    if (mine < 0) { return unused; }
+    done[mine] = 1;
+    usleep(1000);
+  }
+}
+int main(void) {
+  pthread_t a, b;
+  if (pipe(ends)) { return 1; }
+  pthread_create(&a, 0, work, 0);
+  pthread_create(&b, 0, work, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
+"#;
+    let Some(here) = built(source) else { return };
+    let output = deadheat_in(here.path(), &["run", "--predict", "./program"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for part in [
+        "no other order of what its threads did in this one run has a race",
+        "if each read sees what it saw",
+        "input and output, pauses and who took which work are as they were",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
 /// What a call fills in is written by it: sections that hand it on keep their order.
 #[test]
 fn what_calls_fill_in_is_not_used_before_they_have_done_so() {

@@ -102,6 +102,9 @@ fn clause(limit: &Limit) -> String {
             format!("what other schedules do could not be predicted: {why}")
         }
         Limit::Undecided(n) => format!("{} could not be decided", counted(*n, "pair of lines")),
+        Limit::NotAllJudged(why) => {
+            format!("not all that was recorded was judged ({why}), so races may be missing")
+        }
         Limit::NotAllOrders => "not every other order was tried".to_string(),
     }
 }

@@ -21,9 +21,10 @@ pub(crate) fn of_run(report: &RunReport) -> String {
             _ => ("another race", "more race"),
         };
         let clause = match prediction.findings.len() as u64 {
-            0 if prediction.complete => {
-                format!("no other order of what its threads did has {another}")
-            }
+            0 if prediction.complete => format!(
+                "no other order of what its threads did in this one run has {another}, if each read sees what it saw, and \
+                 input and output, pauses and who took which work are as they were"
+            ),
             0 => format!("no {more} was found in other orders of what its threads did"),
             count => format!(
                 "{} in another order of what its threads did, which is shown and has been checked",
