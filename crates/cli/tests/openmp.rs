@@ -4,7 +4,8 @@
 
 mod corpus;
 
-use corpus::{Corpus, Program, openmp_compiler, tries_all};
+use corpus::{Corpus, Program, deadheat, openmp_compiler, tries_all};
+use serde_json::Value;
 
 /// For how many threads a program holds that does not say so.
 const THREADS: [&str; 3] = ["2", "4", "16"];
@@ -70,6 +71,25 @@ fn untied_tasks_have_one_verdict_in_every_run() {
 }
 
 #[test]
+fn no_runs_promise_is_contradicted_by_another_run() {
+    let mut corpus = openmp();
+    if !tries_all() {
+        let mut number = 0;
+        corpus.programs.retain(|program| {
+            number += 1;
+            program.name().contains("-promise-") || number % 16 == 0
+        });
+    }
+    for program in &mut corpus.programs {
+        // Every number of threads is tried, whatever the program's verdict holds for.
+        program.threads.truncate(1);
+    }
+    if let Some(compiler) = openmp_compiler() {
+        corpus.assert_verdicts(&[compiler], Program::keep_promises);
+    }
+}
+
+#[test]
 fn every_program_has_the_verdict_lines_and_variable_it_says() {
     let mut corpus = openmp();
     match openmp_compiler() {
@@ -81,5 +101,127 @@ fn every_program_has_the_verdict_lines_and_variable_it_says() {
             "skipped {} programs: install clang-19 and libomp-19-dev (`apt install clang-19 libomp-19-dev`)",
             corpus.programs.len()
         ),
+    }
+}
+
+/// Programs without race in a run with two threads, which another run may show; and the most that this one may promise.
+const LIMITED: [(&str, &str, &str); 10] = [
+    (
+        "iterations that one thread runs together",
+        "schedules",
+        "#pragma omp parallel for schedule(static, 4)
+         for (int i = 1; i < 8; i++) a[i == 1 ? 0 : i] = i;",
+    ),
+    (
+        "iterations that one chunk of a shrinking size has",
+        "schedules",
+        "#pragma omp parallel for schedule(guided)
+         for (int i = 0; i < 100; i++) a[i == 1 ? 0 : i] = i;",
+    ),
+    (
+        "iterations that one task has, as many as there are for so many threads",
+        "schedules",
+        "#pragma omp parallel
+         #pragma omp single
+         #pragma omp taskloop
+         for (int i = 0; i < 100; i++) a[i == 1 ? 0 : i] = i;",
+    ),
+    (
+        "a team of the runtime's choice",
+        "schedules",
+        "#pragma omp teams
+         a[0]++;",
+    ),
+    (
+        "how many threads there are decides",
+        "schedules",
+        "#pragma omp parallel
+         if (omp_get_num_threads() > 2) a[0] = 1;",
+    ),
+    (
+        "a block for a thread that is not there",
+        "schedules",
+        "#pragma omp parallel
+         {
+         #pragma omp masked filter(3)
+           a[0] = 1;
+         #pragma omp masked
+           a[0] = 2;
+         }",
+    ),
+    (
+        "critical sections may decide",
+        "orders",
+        "#pragma omp parallel
+         {
+           int mine;
+         #pragma omp critical
+           mine = a[1]++ == 7;
+           if (mine) a[0] = 1;
+         }",
+    ),
+    (
+        "a chunk is taken for its thread's own",
+        "run",
+        "#pragma omp parallel
+         {
+           int me = omp_get_thread_num();
+         #pragma omp for schedule(dynamic, 50)
+           for (int i = 0; i < 100; i++) a[i] = me;
+         }",
+    ),
+    (
+        "a task is taken for its thread's own",
+        "run",
+        "#pragma omp parallel num_threads(1)
+         {
+         #pragma omp task
+           a[2 + omp_get_thread_num()] = 1;
+         }",
+    ),
+    (
+        "an atomic variable's order is taken as it came",
+        "run",
+        "#pragma omp parallel num_threads(2)
+         if (omp_get_thread_num() == 0) {
+           a[0] = 1;
+         #pragma omp atomic write seq_cst
+           a[1] = 1;
+         } else {
+           for (int seen = 0; !seen;) {
+         #pragma omp atomic read seq_cst
+             seen = a[1];
+           }
+           a[0]++;
+         }",
+    ),
+];
+
+#[test]
+fn what_one_run_cannot_know_limits_its_promise() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let [source, executable, json] = ["p.c", "p", "p.json"].map(|name| directory.path().join(name));
+    for (what, scope, body) in LIMITED {
+        let text =
+            format!("#include <omp.h>\nint a[100];\nint main(void) {{\n{body}\nreturn 0; }}\n");
+        std::fs::write(&source, text).unwrap();
+        let mut build = deadheat();
+        build.args(["cc", &format!("--with={compiler}"), "-O1", "-fopenmp"]);
+        build.arg(&source).arg("-o").arg(&executable);
+        assert!(build.status().unwrap().success(), "{what}");
+        let mut run = deadheat();
+        run.args(["run", "--quiet"])
+            .arg(format!("--json={}", json.display()));
+        run.arg("--").arg(&executable).env("OMP_NUM_THREADS", "2");
+        let status = run.status().unwrap();
+        let report = std::fs::read(&json).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        assert!(status.success(), "{what}: {report}");
+        assert_eq!(report["scope"], scope, "{what}: {}", report["guarantee"]);
+        let says_any = report["guarantee"].as_str().unwrap().contains("any number");
+        assert!(!says_any, "{what}: {}", report["guarantee"]);
     }
 }

@@ -49,10 +49,12 @@ pub enum Limit {
     SectionsDecide,
     /// OpenMP: what atomic variables and threads' locks ordered was taken as it came.
     Messages,
-    /// OpenMP: iterations of loops with a static schedule, and sections, were told apart by thread only.
+    /// OpenMP: iterations that one thread or task ran together, by how many threads there were, were not told apart.
     StaticLoops,
-    /// OpenMP: the program asks for its threads' numbers.
+    /// OpenMP: the program asks for its threads' numbers, or how many there are.
     ThreadNumbers,
+    /// OpenMP: which thread ran what decided what it accessed, or was taken to order it.
+    ThreadsChoose,
     /// OpenMP: in teams of one thread only explicit tasks were told apart.
     TeamOfOne,
     /// So many races were only counted.
@@ -122,10 +124,13 @@ impl Limit {
             | Limit::Killed
             | Limit::NotAllJudged(_)
             | Limit::StillRunning => Scope::PartOfRun,
-            Limit::Aborted | Limit::NotPredicted(_) | Limit::Undecided(_) | Limit::NotAllOrders => {
-                Scope::Run
-            }
-            Limit::SectionsDecide | Limit::Messages | Limit::TasksNotRun(_) => Scope::Orders,
+            Limit::Aborted
+            | Limit::NotPredicted(_)
+            | Limit::Undecided(_)
+            | Limit::NotAllOrders
+            | Limit::Messages
+            | Limit::ThreadsChoose => Scope::Run,
+            Limit::SectionsDecide | Limit::TasksNotRun(_) => Scope::Orders,
             Limit::StaticLoops | Limit::ThreadNumbers | Limit::TeamOfOne => Scope::Schedules,
             Limit::OnlyCounted(_) => Scope::Threads,
         }

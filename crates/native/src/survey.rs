@@ -460,7 +460,7 @@ mod tests {
             let mut process = Process::default();
             let openmp = format!(
                 "{{\"tasks\": 5, \"never_run\": {never_run}, \"locks\": false, \"static_loops\": false, \
-                 \"thread_numbers\": false, \"messages\": false, \"team_of_one\": false}}"
+                 \"thread_numbers\": false, \"threads_choose\": false, \"messages\": false, \"team_of_one\": false}}"
             );
             let line = format!(
                 "{{\"end\": {{\"how\": \"exit\", \"races\": 0, \"seen\": 0, \"threads\": 1, \

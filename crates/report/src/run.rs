@@ -119,6 +119,7 @@ fn promise(survey: &Survey, scope: Scope) -> Guarantee {
             (openmp.locks, Limit::SectionsDecide),
             (openmp.static_loops, Limit::StaticLoops),
             (openmp.thread_numbers, Limit::ThreadNumbers),
+            (openmp.threads_choose, Limit::ThreadsChoose),
             (openmp.messages, Limit::Messages),
             (openmp.team_of_one, Limit::TeamOfOne),
         ];

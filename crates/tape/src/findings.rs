@@ -427,6 +427,8 @@ objects! {
         pub static_loops: bool,
         /// Code that asks for the number of its thread.
         pub thread_numbers: bool,
+        /// Code for which it matters which thread ran what: the verdict is about those that did.
+        pub threads_choose: bool,
         /// Order by atomic variables or locks of threads.
         pub messages: bool,
         /// A team of one thread.
@@ -481,6 +483,7 @@ impl OpenMp {
             locks: self.locks | other.locks,
             static_loops: self.static_loops | other.static_loops,
             thread_numbers: self.thread_numbers | other.thread_numbers,
+            threads_choose: self.threads_choose | other.threads_choose,
             messages: self.messages | other.messages,
             team_of_one: self.team_of_one | other.team_of_one,
         }

@@ -347,13 +347,62 @@ impl Program {
         Ok(())
     }
 
-    /// Runs the program under `deadheat run`; gives its report.
+    /// What the program's runs promise, with these numbers of threads, each way of reducing and one team or several, and
+    /// what they find: no run finds what another one says is not there.
+    pub fn keep_promises(&self, executable: &Path, _: Option<&str>) -> Result<(), String> {
+        let text = std::fs::read_to_string(&self.path).unwrap();
+        let ways = |clause: &str, name, ways: &[&'static str]| match text.contains(clause) {
+            true => ways.iter().map(|way| vec![(name, *way)]).collect(),
+            false => vec![Vec::new()],
+        };
+        let reductions = ways(
+            "reduction(",
+            "KMP_FORCE_REDUCTION",
+            &["critical", "atomic", "tree"],
+        );
+        let teams = ways("teams", "OMP_NUM_TEAMS", &["1", "3"]);
+        let mut runs = Vec::new();
+        for threads in ["1", "2", "3", "5", "8"] {
+            for team in &teams {
+                for reduction in &reductions {
+                    let variables = [&team[..], reduction].concat();
+                    let report = match self.run(executable, Some(threads), &[], &variables) {
+                        Ok((_, report)) => report,
+                        // Some programs wait for a second thread.
+                        Err(what) if threads == "1" && what.contains("within a minute") => continue,
+                        Err(what) => return Err(what),
+                    };
+                    let place = format!("{threads} threads, {variables:?}");
+                    runs.push(Promise::of(&report, place, (threads, team.clone())));
+                }
+            }
+        }
+        Promise::assert_kept(&runs)
+    }
+
+    /// Runs the program under `deadheat run`; gives its report, if it ends as it should.
     fn report(
         &self,
         executable: &Path,
         threads: Option<&str>,
         options: &[&str],
     ) -> Result<Value, String> {
+        let (status, report) = self.run(executable, threads, options, &[])?;
+        let expected = if self.is_racy() { 66 } else { 0 };
+        match status.code() == Some(expected) {
+            true => Ok(report),
+            false => Err(format!("{status}, expected {expected}: {report}")),
+        }
+    }
+
+    /// Runs the program under `deadheat run`; gives how that ends, and its report.
+    fn run(
+        &self,
+        executable: &Path,
+        threads: Option<&str>,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<(ExitStatus, Value), String> {
         let json = PathBuf::from(format!("{}.json", executable.display()));
         let mut run = deadheat();
         run.arg("run")
@@ -363,16 +412,13 @@ impl Program {
             .args(words("DEADHEAT_CORPUS_UNDER"))
             .arg(executable)
             .envs(threads.map(|threads| ("OMP_NUM_THREADS", threads)))
-            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(variables.iter().copied());
         let status = end(run)?;
         let report = std::fs::read_to_string(&json).unwrap_or_default();
         let report: Value = serde_json::from_str(&report)
             .map_err(|error| format!("{status}, no report: {error}"))?;
-        let expected = if self.is_racy() { 66 } else { 0 };
-        match status.code() == Some(expected) {
-            true => Ok(report),
-            false => Err(format!("{status}, expected {expected}: {report}")),
-        }
+        Ok((status, report))
     }
 
     fn races_of(&self, races: &Value) -> Vec<Expected> {
@@ -487,6 +533,46 @@ impl Program {
             variable: variable(race),
             lines,
         }
+    }
+}
+
+/// What a run promises, and whether it found a race.
+pub struct Promise<S> {
+    /// How the program was run, and on what its iterations' places depend: the numbers of threads and teams.
+    place: String,
+    setting: S,
+    scope: String,
+    race: Option<String>,
+}
+
+impl<S: PartialEq> Promise<S> {
+    pub fn of(report: &Value, place: String, setting: S) -> Promise<S> {
+        let races = report["races"].as_array().unwrap();
+        Promise {
+            place,
+            setting,
+            scope: report["scope"].as_str().unwrap().to_string(),
+            race: races.first().map(Value::to_string),
+        }
+    }
+
+    /// A run without race says that no run has one, or no run with so many threads and teams: none has.
+    pub fn assert_kept(runs: &[Promise<S>]) -> Result<(), String> {
+        for clean in runs.iter().filter(|run| run.race.is_none()) {
+            let covers = |other: &&Promise<S>| match clean.scope.as_str() {
+                "threads" => true,
+                "schedules" => clean.setting == other.setting,
+                _ => false,
+            };
+            let racy = runs.iter().filter(covers).find(|run| run.race.is_some());
+            if let Some(racy) = racy {
+                return Err(format!(
+                    "with {}, no race, scope `{}`; but with {}: {:?}",
+                    clean.place, clean.scope, racy.place, racy.race
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

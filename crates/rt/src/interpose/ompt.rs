@@ -34,6 +34,8 @@ const INITIAL: c_int = 1;
 const EXPLICIT: c_int = 4;
 const TARGET: c_int = 8;
 const TASKWAIT: c_int = 0x10;
+/// The teams of a `teams` region.
+const LEAGUE: c_int = 0x4000_0000;
 const UNTIED: c_int = 0x1000_0000;
 const FINAL: c_int = 0x2000_0000;
 
@@ -65,6 +67,17 @@ static GET_TASK_INFO: AtomicUsize = AtomicUsize::new(0);
 
 /// The frames of the task that the running thread is told to run, if its data is this.
 fn frame_of(data: Data) -> *const Frame {
+    find_frame(|found| found == data)
+}
+
+/// Notes which part of the stack is the running strand's own, before it is handed a piece.
+pub fn note_home(strand: &mut Strand) {
+    if strand.home.is_null() {
+        strand.home = find_frame(|_| true);
+    }
+}
+
+fn find_frame(is_it: impl Fn(Data) -> bool) -> *const Frame {
     let find = GET_TASK_INFO.load(Ordering::Relaxed);
     if find == 0 {
         return std::ptr::null();
@@ -95,7 +108,7 @@ fn frame_of(data: Data) -> *const Frame {
         if known == 0 {
             break;
         }
-        if found == data {
+        if is_it(found) {
             return frame;
         }
     }
@@ -181,11 +194,14 @@ unsafe extern "C" fn parallel_begin(
     _task: Data,
     _frame: *const Frame,
     region: Data,
-    _size: c_uint,
-    _flags: c_int,
+    size: c_uint,
+    flags: c_int,
     code: usize,
 ) {
     let Some(entered) = enter() else { return };
+    if flags & LEAGUE != 0 && size == 1 {
+        openmp::see(Seen::TeamOfOne);
+    }
     let thread = entered.thread();
     let stack = thread.stack_at(code);
     let outermost = team::enter_region();
@@ -474,17 +490,19 @@ unsafe extern "C" fn work(
     kind: c_int,
     endpoint: c_int,
     _region: Data,
-    task: Data,
+    _task: Data,
     _count: u64,
     code: usize,
 ) {
     const SECTIONS: c_int = 2;
     const SINGLE_EXECUTOR: c_int = 3;
     const LOOP: c_int = 1;
+    const DISTRIBUTE: c_int = 6;
     const STATIC: c_int = 10;
     const DYNAMIC: c_int = 11;
+    const GUIDED: c_int = 12;
     const OTHER: c_int = 13;
-    if matches!(kind, SECTIONS | STATIC | LOOP) {
+    if matches!(kind, SECTIONS | STATIC | LOOP | DISTRIBUTE | GUIDED | OTHER) {
         openmp::see(Seen::StaticLoops);
     }
     if !matches!(kind, SECTIONS | SINGLE_EXECUTOR | DYNAMIC..=OTHER) {
@@ -493,16 +511,9 @@ unsafe extern "C" fn work(
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     let stack = thread.stack_at(code);
-    // SAFETY: the strand that runs.
-    unsafe {
-        if let Some(strand) = thread.strand.as_mut()
-            && strand.home.is_null()
-        {
-            strand.home = frame_of(task);
-        }
-    }
     with_strand(thread, |strand| match endpoint == BEGIN {
         true => {
+            note_home(strand);
             strand.begin_pieces(stack);
             if kind == SINGLE_EXECUTOR {
                 strand.begin_piece(Kind::Single, 0, 0);

@@ -2,7 +2,8 @@
 //!
 //! Whether a task is undeferred because the program says so, not because there is only one thread; memory that the
 //! runtime hands out again and again without freeing it; iterations that wait for each other; the end of an `ordered`
-//! block before the next one begins; the names of critical sections; and who asks for the number of its thread. Reductions have a file of their own.
+//! block before the next one begins; the names of critical sections; and who asks for the number of its thread, or how many there are. Reductions have a file of
+//! their own.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -15,7 +16,7 @@ use crate::hooks::export;
 use crate::openmp::memory::renew;
 use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
-use crate::openmp::{is_runtime, with_strand};
+use crate::openmp::{Seen, is_runtime, see, with_strand};
 use crate::order::thread::{enter, local};
 
 type Location = *const c_void;
@@ -449,6 +450,10 @@ macro_rules! taskloop {
             $($modifier: $type,)?
             copy: Code,
         ) {
+            const AS_MANY_AS_THREADS_WANT: i32 = 0;
+            if schedule == AS_MANY_AS_THREADS_WANT {
+                see(Seen::StaticLoops);
+            }
             // SAFETY: the program's own call.
             unsafe {
                 let copy = watch_copies(task, copy);
@@ -586,6 +591,43 @@ unsafe extern "C" fn get_thread_num() -> c_int {
     unsafe { real!(omp_get_thread_num: fn() -> c_int)() }
 }
 
+unsafe extern "C" fn masked(location: Location, thread: i32, filter: i32) -> i32 {
+    if filter != 0 {
+        see_number();
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_masked: fn(Location, i32, i32) -> i32)(location, thread, filter) }
+}
+
+/// The program wants to know how many threads there are, or which of them it may have.
+fn see_number() {
+    if let Some(_entered) = enter() {
+        see(Seen::ThreadNumbers);
+    }
+}
+
+/// Functions that say how many threads or teams there are.
+macro_rules! counts {
+    ($($name:ident: $real:ident;)*) => {
+        $(unsafe extern "C" fn $name() -> c_int {
+            see_number();
+            // SAFETY: the program's own call.
+            unsafe { real!($real: fn() -> c_int)() }
+        })*
+    };
+}
+
+counts! {
+    get_num_threads: omp_get_num_threads;
+    get_max_threads: omp_get_max_threads;
+    get_num_procs: omp_get_num_procs;
+    get_thread_limit: omp_get_thread_limit;
+    get_num_teams: omp_get_num_teams;
+    get_max_teams: omp_get_max_teams;
+    get_team_num: omp_get_team_num;
+    in_parallel: omp_in_parallel;
+}
+
 export! {
     "__kmpc_omp_task_begin_if0" stack3 => begin_if0;
     "__kmpc_omp_task_alloc" plain => task_alloc;
@@ -602,5 +644,14 @@ export! {
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;
     "__kmpc_doacross_wait" plain => doacross_wait;
+    "__kmpc_masked" plain => masked;
     "omp_get_thread_num" plain => get_thread_num;
+    "omp_get_num_threads" plain => get_num_threads;
+    "omp_get_max_threads" plain => get_max_threads;
+    "omp_get_num_procs" plain => get_num_procs;
+    "omp_get_thread_limit" plain => get_thread_limit;
+    "omp_get_num_teams" plain => get_num_teams;
+    "omp_get_max_teams" plain => get_max_teams;
+    "omp_get_team_num" plain => get_team_num;
+    "omp_in_parallel" plain => in_parallel;
 }

@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::memory::{leave_unchecked, renew};
-use crate::openmp::strand::Shared;
+use crate::openmp::strand::{Shared, Strand};
+use crate::openmp::with_strand;
 use crate::order::sync;
 use crate::order::thread::{Thread, enter};
 
@@ -58,14 +59,21 @@ macro_rules! reduction {
             if todo == 1
                 && let Some(entered) = enter()
             {
-                sync::hold_only(entered.thread(), lock as usize);
+                let thread = entered.thread();
+                with_strand(thread, |strand| {
+                    super::ompt::note_home(strand);
+                    strand.begin_combining();
+                });
+                sync::hold_only(thread, lock as usize);
             }
             todo
         }
 
         unsafe extern "C" fn $end(location: Location, thread: i32, lock: *mut c_void) {
             if let Some(entered) = enter() {
-                sync::unhold_only(entered.thread(), lock as usize);
+                let thread = entered.thread();
+                sync::unhold_only(thread, lock as usize);
+                with_strand(thread, Strand::end_pieces);
             }
             // SAFETY: the program's own call.
             unsafe { real!($real_end: fn(Location, i32, *mut c_void))(location, thread, lock) }

@@ -45,14 +45,16 @@ use settled::Settled;
 pub enum Seen {
     /// Critical sections and locks can come in another order.
     Locks = 1,
-    /// Iterations of loops with a static schedule are told apart by thread only.
+    /// Iterations that one thread runs together, by how many threads there are, are not told apart.
     StaticLoops = 2,
-    /// Somebody has asked for the number of its thread.
+    /// Somebody has asked for the number of its thread, or how many threads there are.
     ThreadNumbers = 4,
     /// Atomic variables, or locks that are not OpenMP's, have ordered strands.
     Messages = 8,
     /// A team had only one thread.
     TeamOfOne = 16,
+    /// Which thread runs what may decide what it accesses, or was taken to order it.
+    ThreadsChoose = 32,
 }
 
 /// What is known of all tasks.

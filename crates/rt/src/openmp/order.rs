@@ -103,6 +103,9 @@ impl Asking<'_> {
         let both_asked = [a, b]
             .iter()
             .all(|task| descriptions.get(*task).has_asked());
+        if both_asked {
+            tasks().see(Seen::ThreadsChoose);
+        }
         both_asked
             || self.own.is_thread_local(self.address)
             || a == b && (self.own.is_on_stack(self.address) || self.allocated_by(a))
@@ -248,14 +251,20 @@ fn share_a_lock(a: u32, b: u32) -> bool {
 /// How long a history may be, and how many records that differ in their step only are kept.
 const LONG: usize = 8;
 const ALIKE: usize = 3;
+/// What is longer is shortened each time that its length has doubled: tasks whose dependences differ do not stand for
+/// each other, and comparing each with each takes time.
+const VERY_LONG: usize = 64;
+/// How long a history may be at all: each access copies it, and asks about each of its records.
+const MOST: usize = 1024;
 
 impl Asking<'_> {
     /// Shortens a history that has become long, and says how long it is then.
     #[inline]
     pub fn shorten(&mut self, history: &mut [Record]) -> usize {
-        match history.len() > LONG {
-            true => shorten_long(history, self.answers),
-            false => history.len(),
+        match history.len() {
+            length @ ..=LONG => length,
+            length if length > VERY_LONG && !length.is_power_of_two() => length,
+            _ => shorten_long(history, self.answers),
         }
     }
 }
@@ -292,8 +301,8 @@ fn shorten_long(history: &mut [Record], answers: &mut Answers) -> usize {
             kept += 1;
         }
     }
-    if kept > 8 * LONG {
-        // Many locks, sizes and kinds: rather miss a race than hang.
+    if kept >= MOST {
+        // Many tasks, locks, sizes and kinds: rather miss a race than hang.
         world().drop_one();
         kept = LONG;
     }

@@ -327,7 +327,12 @@ impl Strand {
     pub fn ask(&self) {
         tasks().see(Seen::ThreadNumbers);
         let descriptions = &tasks().descriptions;
-        descriptions.get(self.description).ask();
+        let own = descriptions.get(self.description);
+        if !matches!(own.kind, Kind::Implicit | Kind::Thread) {
+            // Any thread may run it, and learn another number.
+            tasks().see(Seen::ThreadsChoose);
+        }
+        own.ask();
         descriptions.get(descriptions.task_of(self.step())).ask();
     }
 

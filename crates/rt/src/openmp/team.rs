@@ -252,7 +252,6 @@ impl Strand {
     pub fn begin_piece(&mut self, kind: Kind, first: u64, iterations: u32) {
         let Some(Member {
             pieces: Some(pieces),
-            team,
             ..
         }) = &mut self.member
         else {
@@ -262,11 +261,36 @@ impl Strand {
         // Very many pieces would fill memory: the later ones are told apart in lots.
         let (count, stack) = (pieces.count, pieces.stack);
         if count > FEW && !count.is_multiple_of((count / FEW).next_power_of_two()) {
+            tasks().see(Seen::ThreadsChoose);
             return;
         }
-        let team = team.clone();
         self.end_piece();
-        if self.has_asked() || recording::on() {
+        if self.has_asked() {
+            tasks().see(Seen::ThreadsChoose);
+            return;
+        }
+        let descriptions = &tasks().descriptions;
+        self.run_piece(|parent| descriptions.add(kind, parent, stack, first, iterations));
+    }
+
+    /// What the threads have computed for a reduction is combined by one of them, or by each: that is the runtime's
+    /// choice. So whoever does it does it as if handed a piece.
+    pub fn begin_combining(&mut self) {
+        self.begin_pieces(Stack::default());
+        self.run_piece(|parent| parent);
+    }
+
+    /// Goes on as a task of the phase; `describe` makes its description of the member's.
+    fn run_piece(&mut self, describe: impl FnOnce(u32) -> u32) {
+        let Some(Member {
+            pieces: Some(_),
+            team,
+            ..
+        }) = &self.member
+        else {
+            return;
+        };
+        if recording::on() {
             return;
         }
         let (spawned, phase) = team.inner.with(|inner| {
@@ -276,8 +300,7 @@ impl Strand {
         let Some(order) = tasks().or_drop(spawned) else {
             return;
         };
-        let descriptions = &tasks().descriptions;
-        let description = descriptions.add(kind, self.description, stack, first, iterations);
+        let description = describe(self.description);
         let aside = self.step_aside(order, description, phase);
         if let Some(Member {
             pieces: Some(pieces),

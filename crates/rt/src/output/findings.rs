@@ -635,6 +635,7 @@ fn openmp(tasks: &Tasks) -> tape::OpenMp {
         locks: tasks.has_seen(Seen::Locks),
         static_loops: tasks.has_seen(Seen::StaticLoops),
         thread_numbers: tasks.has_seen(Seen::ThreadNumbers),
+        threads_choose: tasks.has_seen(Seen::ThreadsChoose),
         messages: tasks.has_seen(Seen::Messages),
         team_of_one: tasks.has_seen(Seen::TeamOfOne),
     }

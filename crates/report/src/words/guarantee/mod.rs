@@ -87,15 +87,18 @@ fn clause(limit: &Limit) -> String {
             "what atomic variables and locks of threads ordered was taken as it came".to_string()
         }
         Limit::StaticLoops => {
-            "iterations of loops with a static schedule, and sections, were told apart by thread only: run it with \
-             another OMP_NUM_THREADS, too"
+            "iterations and sections that one thread or task ran together were not told apart: run it with another \
+             OMP_NUM_THREADS, too"
                 .to_string()
         }
         Limit::ThreadNumbers => {
-            "code that asks for its thread's number was judged as it ran".to_string()
+            "code that asks for its thread's number, or how many there are, was judged as it ran".to_string()
+        }
+        Limit::ThreadsChoose => {
+            "which thread ran which task or iteration was taken as it came".to_string()
         }
         Limit::TeamOfOne => {
-            "in teams of one thread only explicit tasks were told apart".to_string()
+            "in teams of one thread, and where there was one team, only explicit tasks were told apart".to_string()
         }
         Limit::OnlyCounted(n) => format!("{} more were only counted", grouped(*n)),
         Limit::NotPredicted(why) => {

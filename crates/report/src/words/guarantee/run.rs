@@ -80,9 +80,13 @@ fn happened(report: &RunReport) -> String {
     }
     match report.promise.scope() {
         Scope::Threads => {
-            format!("no race for this input under any schedule and any number of threads ({ran})")
+            format!(
+                "no race between threads or tasks for this input, under any schedule and any number of threads ({ran})"
+            )
         }
-        Scope::Schedules => format!("no race for this input under any schedule ({ran})"),
+        Scope::Schedules => format!(
+            "no race between threads or tasks for this input, under any schedule with this number of threads and teams ({ran})"
+        ),
         Scope::Orders if survey.openmp.is_some() => {
             format!(
                 "no race between the tasks of this run, under any schedule of what they did ({ran})"
