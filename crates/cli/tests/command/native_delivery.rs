@@ -434,12 +434,13 @@ fn an_orphan_has_the_parent_that_it_has_without_deadheat_run() {
 #include <stdio.h>
 #include <unistd.h>
 int main(void) {
-  int ready[2];
+  int ready[2], asked[2];
+  char byte = 0;
   pid_t parent = getpid();
-  if (getppid() == 1 || pipe(ready)) return 9;
+  if (getppid() == 1 || pipe(ready) || pipe(asked)) return 9;
   if (fork() == 0) {
-    char byte;
     if (getppid() != parent) return 9;
+    write(asked[1], &byte, 1);
     close(ready[1]);
     read(ready[0], &byte, 1);
     usleep(20000);
@@ -450,6 +451,7 @@ int main(void) {
     FILE *file = fopen("orphaned", "w");
     return !file || fclose(file);
   }
+  read(asked[0], &byte, 1);
 }
 "#;
     let Some(here) = directory(&[("orphan.c", ORPHAN)]) else {
