@@ -11,7 +11,7 @@ def mailbox(tapes="", limit=0):
     moved = fcntl.fcntl(file, fcntl.F_DUPFD, 900)
     os.close(file)
     os.set_inheritable(moved, True)
-    os.truncate(moved, 1 << 30)
+    os.truncate(moved, 1 << 36)
     path = f"/proc/{os.getpid()}/fd/{moved}".encode()
     header = struct.pack("=QQIIQII1024s1024s", 0x786F626C69616D64, 8192, 0, bool(tapes), limit, os.getpid(), 0, path, tapes.encode())
     os.pwrite(moved, header, 0)

@@ -79,7 +79,7 @@ pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, Record
     let aborted = findings.is_aborted();
     let mut traces = Vec::new();
     for process in findings.checked() {
-        let Some(tape) = outcome.tape(process).filter(|tape| tape.is_file()) else {
+        let Some(tape) = outcome.tape(process) else {
             continue;
         };
         let first = traces.is_empty();
@@ -87,7 +87,10 @@ pub fn record(options: &RecordOptions, watch: Watch) -> Result<Recording, Record
             true => options.output.clone(),
             false => with_number(&options.output, process.pid),
         };
-        let recorded = write_trace(&tape, process, &path, |done| watch(Step::Making(done)))?;
+        let written = write_trace((&tape, &outcome.mailbox), process, &path, |done| {
+            watch(Step::Making(done))
+        });
+        let Some(recorded) = written? else { continue };
         // The tape is no longer needed, and the next trace may need the room.
         let _ = std::fs::remove_file(&tape);
         if first || recorded.threads > 1 {

@@ -15,7 +15,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use deadheat_tape::mailbox::{
-    DESCRIPTOR, DESCRIPTORS, FIRST, GRAIN, Header, MAGIC, PATH, PIECE, Piece, SIZE,
+    BUFFER, DESCRIPTOR, DESCRIPTORS, FIRST, GRAIN, Header, MAGIC, PATH, PIECE, Piece, SIZE, TABLE,
 };
 use rustc_hash::FxHashMap;
 
@@ -89,6 +89,28 @@ impl Mailbox {
         u64::try_from(found).ok()
     }
 
+    /// Its file, for what is read of a tape.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where the table of the tape is that a process with this stream has recorded, and its buffers. None: it has recorded nothing.
+    pub(crate) fn tape(&self, stream: u64) -> Option<(u64, Vec<u64>)> {
+        let mut table = None;
+        let mut buffers = Vec::new();
+        for (place, content) in self
+            .pieces()
+            .filter(|(_, content)| content.stream == stream)
+        {
+            match content.kind {
+                Kind::Table => table = Some(place + GRAIN as u64),
+                Kind::Buffer => buffers.push(place + GRAIN as u64),
+                Kind::Lines => {}
+            }
+        }
+        Some((table?, buffers))
+    }
+
     /// The pieces that there are, each with its place.
     fn pieces(&self) -> impl Iterator<Item = (u64, Content)> {
         let [used] = self.words(offset_of!(Header, used) as u64).unwrap_or([0]);
@@ -106,16 +128,27 @@ impl Mailbox {
                         continue;
                     }
                 }
-                let [magic, stream, size, length] = self.words(place)?;
+                let [kind, stream, size, length] = self.words(place)?;
                 let header = size_of::<Piece>() as u64;
                 let fits = size.is_multiple_of(GRAIN as u64)
                     && size >= GRAIN as u64
                     && place
                         .checked_add(size)
                         .is_some_and(|end| end <= SIZE as u64);
-                if magic == PIECE && fits && length <= size - header {
+                let kind = match kind {
+                    PIECE => Kind::Lines,
+                    TABLE => Kind::Table,
+                    BUFFER => Kind::Buffer,
+                    _ => continue,
+                };
+                if fits && length <= size - header {
                     next = place + size;
-                    return Some((place, Content { stream, length }));
+                    let content = Content {
+                        kind,
+                        stream,
+                        length,
+                    };
+                    return Some((place, content));
                 }
             }
             None
@@ -123,8 +156,20 @@ impl Mailbox {
     }
 }
 
+/// What a piece is there for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Lines of findings.
+    Lines,
+    /// The table of a tape.
+    Table,
+    /// A buffer of a tape.
+    Buffer,
+}
+
 /// What is in a piece.
 struct Content {
+    kind: Kind,
     stream: u64,
     length: u64,
 }
@@ -141,7 +186,9 @@ impl Letters {
     /// Takes what has been written since the last time.
     pub fn take(&mut self, mailbox: &Mailbox) {
         let mut new = Vec::new();
-        for (place, Content { stream, length }) in mailbox.pieces() {
+        let pieces = mailbox.pieces();
+        let lines = pieces.filter(|(_, content)| content.kind == Kind::Lines);
+        for (place, Content { stream, length, .. }) in lines {
             let taken = self.taken.entry(place).or_default();
             let (process, rest) = self.processes.entry(stream).or_default();
             process.stream = stream;
@@ -239,18 +286,39 @@ fn let_go_of_others() {
 }
 
 #[cfg(test)]
+impl Mailbox {
+    /// Writes a piece as a runtime does.
+    fn put_piece(&self, place: u64, head: [u64; 4], (offset, content): (u64, &[u8])) {
+        let used = (place + head[2]).to_ne_bytes();
+        let head = head.map(u64::to_ne_bytes);
+        let put = |bytes: &[u8], place| self.file.write_all_at(bytes, place).unwrap();
+        put(head.as_flattened(), place);
+        put(content, place + offset);
+        put(&used, offset_of!(Header, used) as u64);
+    }
+
+    /// Writes the table of a tape as a runtime does.
+    pub(crate) fn put_table(&self, stream: u64, table: &[u8]) {
+        let size = (GRAIN + table.len()) as u64;
+        self.put_piece(
+            FIRST as u64,
+            [TABLE, stream, size, 0],
+            (GRAIN as u64, table),
+        );
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Writes a piece as a runtime does.
     fn piece(mailbox: &Mailbox, place: u64, stream: u64, size: u64, content: &str) {
-        let head = [PIECE, stream, size, content.len() as u64].map(u64::to_ne_bytes);
-        let file = &mailbox.file;
-        file.write_all_at(head.as_flattened(), place).unwrap();
-        file.write_all_at(content.as_bytes(), place + 32).unwrap();
-        let used = (place + size).to_ne_bytes();
-        file.write_all_at(&used, offset_of!(Header, used) as u64)
-            .unwrap();
+        let length = content.len() as u64;
+        mailbox.put_piece(
+            place,
+            [PIECE, stream, size, length],
+            (32, content.as_bytes()),
+        );
     }
 
     fn start(pid: u64) -> String {

@@ -34,3 +34,5 @@ pub const PAYLOAD: u64 = (1 << 48) - 1;
 pub const END_TIME: usize = 0;
 /// As [`END_TIME`], of the stamp.
 pub const END_STAMP: usize = 1;
+/// Where in the table is how many chunks the file has: a file with fewer was cut.
+pub const CHUNKS: usize = 2;

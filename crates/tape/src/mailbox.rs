@@ -15,15 +15,21 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// What a mailbox begins with.
 pub const MAGIC: u64 = 0x786f_626c_6961_6d64;
 /// How long it is.
-pub const SIZE: usize = 1 << 30;
+pub const SIZE: usize = 1 << 36;
+/// How much of it a run may take that is checked: so much is the memory of the system.
+pub const MOST: usize = 1 << 30;
 /// Where pieces begin.
 pub const FIRST: usize = 8192;
 /// Where pieces may begin, and how long the first piece of a stream is: mostly, it is the only one.
 pub const GRAIN: usize = 1024;
 /// How long the other pieces of a stream are.
 pub const MORE: usize = 64 << 10;
-/// What a piece begins with.
+/// What a piece with lines begins with.
 pub const PIECE: u64 = 0x6563_6569_706d_6474;
+/// What a piece begins with that has the table of a tape: the words of its sites, behind [`GRAIN`] bytes.
+pub const TABLE: u64 = 0x656c_6261_746d_6474;
+/// What a piece begins with that has a buffer of a tape, behind [`GRAIN`] bytes: a chunk, unless its first word is 0.
+pub const BUFFER: u64 = 0x7265_6666_7562_6474;
 /// The number of the descriptor is this or the next one that is free, where so many may be open: out of the way of programs that
 /// count on low ones.
 pub const DESCRIPTOR: i32 = 900;

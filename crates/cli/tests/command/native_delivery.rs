@@ -524,3 +524,98 @@ fn a_program_that_aborts_was_cut_short() {
         assert!(told.contains("`abort` cut the program short"), "{told}");
     }
 }
+
+/// Two threads take turns, and one of them does something to the recording in between.
+const RECORDED: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+long table[1000];
+static void *fill(void *what) {
+  for (int round = 0; round < 200; round++) {
+    pthread_mutex_lock(&lock);
+    for (int at = 0; at < 1000; at++) table[(at * 7) % 1000] += at ^ round;
+    pthread_mutex_unlock(&lock);
+    if (round == 100 && what) system(what);
+  }
+  return 0;
+}
+int main(int count, char **words) {
+  pthread_t a, b;
+  pthread_create(&a, 0, fill, words[1]);
+  pthread_create(&b, 0, fill, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  puts("done");
+}
+"#;
+
+#[test]
+fn a_recording_that_is_cut_ends_no_program_and_proves_nothing() {
+    let Some(here) = directory(&[("recorded.c", RECORDED)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(
+        here,
+        &["cc", "-O1", "-pthread", "recorded.c", "-o", "recorded"],
+    );
+    assert!(built.status.success(), "{}", stderr(&built));
+    let run = |options: &[&str], what: &str| {
+        let mut command = command(options);
+        let command = command.args(["--", "./recorded", what]);
+        let output = command
+            .env("TMPDIR", here)
+            .current_dir(here)
+            .output()
+            .unwrap();
+        assert!(
+            output.stdout.starts_with(b"done"),
+            "{options:?} {what}: {}",
+            stderr(&output)
+        );
+        output
+    };
+    for options in [&["run", "--predict"][..], &["record", "--output=r.dht"]] {
+        let whole = run(options, "true");
+        assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+        for what in [
+            "find . -name 'tape.*' | while read file; do : > $file; done",
+            "find . -name 'tape.*' -exec truncate -s 10000 {} +",
+            "rm -r deadheat-*",
+        ] {
+            let output = run(options, what);
+            let told = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{what}: {told}");
+            let cut = ["was cut while the program ran", "cannot be read"];
+            assert!(cut.iter().any(|cut| told.contains(cut)), "{what}: {told}");
+            assert!(!told.contains("no race"), "{what}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_arrives_whatever_the_program_does_to_its_descriptors() {
+    let Some(here) = programs() else { return };
+    let here = here.path();
+    for words in [
+        &["take"][..],
+        &["take", "fork"],
+        &["close"],
+        &["close", "exec"],
+        &["umask", "fork"],
+    ] {
+        let words = [&["run", "--predict", "--", "./rogue"], words].concat();
+        let output = deadheat_in(here, &words);
+        assert_eq!(
+            output.status.code(),
+            Some(66),
+            "{words:?}: {}",
+            stderr(&output)
+        );
+        if let Ok(taken) = std::fs::read(here.join("taken")) {
+            assert!(taken.is_empty(), "{words:?}");
+        }
+    }
+}

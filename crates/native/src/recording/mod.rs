@@ -31,6 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::findings::Process;
+use crate::mailbox::Mailbox;
 use crate::suppressions::Suppressions;
 
 use crate::symbols::Symbols;
@@ -96,6 +97,17 @@ pub enum RecordingError {
         /// What the system said.
         error: io::Error,
     },
+    /// Somebody has cut the tape.
+    #[error(
+        "the recording in `{}` was cut while the program ran ({missing} of its pieces are gone): nothing can be said about the run",
+        path.display()
+    )]
+    Cut {
+        /// The tape.
+        path: PathBuf,
+        /// How many chunks are not there.
+        missing: u64,
+    },
     /// The trace cannot be written.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -104,17 +116,16 @@ pub enum RecordingError {
 /// How many steps are written before somebody is told.
 const PART: u64 = 1 << 16;
 
-/// Writes what a process has recorded as a trace. `progress` is told how much is done, from 0 to 1.
+/// Writes what a process has recorded as a trace; nothing if it has recorded nothing. `progress` is told how much is done, from 0 to 1.
 pub fn write_trace(
-    tape: &Path,
+    (tape, mailbox): (&Path, &Mailbox),
     process: &Process,
     trace: &Path,
     mut progress: impl FnMut(f64),
-) -> Result<Recorded, RecordingError> {
-    let tape = Tape::open(tape).map_err(|error| RecordingError::Tape {
-        path: tape.into(),
-        error,
-    })?;
+) -> Result<Option<Recorded>, RecordingError> {
+    let Some(tape) = Tape::open(tape, mailbox, process.stream)? else {
+        return Ok(None);
+    };
     let contents = Contents::of(&tape);
     let writer = Writer::create(trace)?;
     for thread in &contents.threads {
@@ -171,7 +182,7 @@ pub fn write_trace(
     if !recorded.full {
         writer.finish()?;
     }
-    Ok(recorded)
+    Ok(Some(recorded))
 }
 
 fn thread_name(number: u32) -> String {

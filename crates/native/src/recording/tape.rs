@@ -9,15 +9,20 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::RecordingError;
+use crate::mailbox::Mailbox;
 use deadheat_tape::packing::Packing;
 use deadheat_tape::{
-    self as tape, ALIGNMENT, AccessSite, BUFFER, Code, END_STAMP, END_TIME, HEADER, PACKED, PLAIN,
-    SITES, Stamped, Unstamped, parts,
+    self as tape, ALIGNMENT, AccessSite, BUFFER, CHUNKS, Code, END_STAMP, END_TIME, HEADER, PACKED,
+    PLAIN, SITES, Stamped, Unstamped, parts,
 };
 
 /// A tape: its table of sites, and where each thread's chunks are.
-pub struct Tape {
+pub struct Tape<'m> {
     file: File,
+    mailbox: &'m Mailbox,
+    /// How many chunks the file has.
+    in_file: u64,
     sites: Vec<u64>,
     chunks: BTreeMap<u32, Vec<Chunk>>,
 }
@@ -25,6 +30,8 @@ pub struct Tape {
 #[derive(Clone, Copy)]
 struct Chunk {
     number: u64,
+    /// It is a buffer in the mailbox.
+    is_buffer: bool,
     offset: u64,
     bytes: u64,
     packed: bool,
@@ -90,30 +97,74 @@ pub fn acquires(record: Stamped) -> bool {
     }
 }
 
-impl Tape {
-    /// Opens the tape at a path.
-    pub fn open(path: &Path) -> io::Result<Tape> {
-        let file = File::open(path)?;
+impl Tape<'_> {
+    /// Opens the tape at a path, which the process with this stream has recorded. None: it has recorded nothing.
+    pub fn open<'m>(
+        path: &Path,
+        mailbox: &'m Mailbox,
+        stream: u64,
+    ) -> Result<Option<Tape<'m>>, RecordingError> {
+        let failure = |error| RecordingError::Tape {
+            path: path.into(),
+            error,
+        };
+        let Some((table, buffers)) = mailbox.tape(stream) else {
+            return Ok(None);
+        };
+        let file = File::open(path).map_err(failure)?;
+        let tape = Tape::read(file, mailbox, table, &buffers).map_err(failure)?;
+        // Times and stamps say what is missing at the end; nothing does for what is missing before.
+        let expected = tape.sites.get(CHUNKS).copied().unwrap_or(0);
+        match tape.in_file < expected {
+            true => Err(RecordingError::Cut {
+                path: path.into(),
+                missing: expected - tape.in_file,
+            }),
+            false => Ok(Some(tape)),
+        }
+    }
+
+    fn read<'m>(
+        file: File,
+        mailbox: &'m Mailbox,
+        table: u64,
+        buffers: &[u64],
+    ) -> io::Result<Tape<'m>> {
         let length = file.metadata()?.len();
-        let sites = words(&file, 0, (SITES as u64 * 8).min(length))?;
+        let sites = words(mailbox.file(), table, SITES as u64 * 8)?;
         let mut chunks: BTreeMap<u32, Vec<Chunk>> = BTreeMap::new();
-        let mut offset = SITES as u64 * 8;
-        while let Some((at, head)) = find_header(&file, offset, length)? {
+        let mut in_file = 0;
+        let mut add = |(at, head): (u64, [u64; HEADER]), end: u64, is_buffer: bool| {
             let [magic, bytes, thread, number] = head;
             let fits = bytes >= ALIGNMENT as u64
                 && bytes.is_multiple_of(ALIGNMENT as u64)
-                && bytes <= BUFFER as u64;
-            match u32::try_from(thread) {
-                Ok(thread) if fits && at + bytes <= length => {
-                    chunks.entry(thread).or_default().push(Chunk {
-                        number,
-                        offset: at,
-                        bytes,
-                        packed: magic == PACKED,
-                    });
-                    offset = at + bytes;
+                && bytes <= BUFFER as u64
+                && at + bytes <= end;
+            let thread = u32::try_from(thread).ok().filter(|_| fits)?;
+            chunks.entry(thread).or_default().push(Chunk {
+                number,
+                is_buffer,
+                offset: at,
+                bytes,
+                packed: magic == PACKED,
+            });
+            Some(at + bytes)
+        };
+        let mut offset = 0;
+        while let Some(found) = find_header(&file, offset, length)? {
+            match add(found, length, false) {
+                Some(end) => {
+                    offset = end;
+                    in_file += 1;
                 }
-                _ => offset = at + ALIGNMENT as u64,
+                None => offset = found.0 + ALIGNMENT as u64,
+            }
+        }
+        for buffer in buffers {
+            let end = buffer + BUFFER as u64;
+            let head = words(mailbox.file(), *buffer, HEADER as u64 * 8)?;
+            if head[0] == PLAIN {
+                add((*buffer, std::array::from_fn(|at| head[at])), end, true);
             }
         }
         for chunks in chunks.values_mut() {
@@ -130,6 +181,8 @@ impl Tape {
         }
         Ok(Tape {
             file,
+            mailbox,
+            in_file,
             sites,
             chunks,
         })
@@ -197,7 +250,7 @@ fn words(file: &File, offset: u64, length: u64) -> io::Result<Vec<u64>> {
 
 /// The records of one thread, one after the other. A chunk is in memory at a time.
 pub struct Records<'a> {
-    tape: &'a Tape,
+    tape: &'a Tape<'a>,
     chunks: &'a [Chunk],
     words: Vec<u64>,
     at: usize,
@@ -214,7 +267,10 @@ impl Iterator for Records<'_> {
             }
             let (chunk, rest) = self.chunks.split_first()?;
             self.chunks = rest;
-            let file = &self.tape.file;
+            let file = match chunk.is_buffer {
+                true => self.tape.mailbox.file(),
+                false => &self.tape.file,
+            };
             if chunk.packed {
                 let content = bytes(file, chunk.offset, chunk.bytes).ok()?;
                 self.words.clear();

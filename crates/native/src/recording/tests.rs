@@ -32,10 +32,31 @@ fn traced(bytes: &[u8]) -> Result<String, RecordingError> {
         directory.path().join("tape"),
         directory.path().join("t.dht"),
     );
-    std::fs::write(&tape, bytes).unwrap();
-    write_trace(&tape, &Process::default(), &trace, |_| ())?;
+    let (table, chunks) = bytes.split_at(deadheat_tape::SITES * 8);
+    std::fs::write(&tape, chunks).unwrap();
+    let mailbox = Mailbox::create(None).unwrap();
+    mailbox.put_table(7, table);
+    let mut process = Process::default();
+    process.stream = 7;
+    write_trace((&tape, &mailbox), &process, &trace, |_| ())?.unwrap();
     let execution = deadheat_trace::open(&trace)?.read_all()?;
     Ok(execution.to_string())
+}
+
+/// Pieces that are gone hide what orders what is left.
+#[test]
+fn a_tape_that_was_cut_is_an_error() {
+    let threads = [
+        vec![head(FIRST_SITE, 0x1000)],
+        vec![head(FIRST_SITE, 0x1000)],
+    ];
+    let mut bytes = tape(&threads, &[0], false);
+    for (chunks, error) in [(2_u64, None), (3, Some("1 of its pieces are gone"))] {
+        bytes[deadheat_tape::CHUNKS * 8..][..8].copy_from_slice(&chunks.to_ne_bytes());
+        let told = traced(&bytes).err().map(|error| error.to_string());
+        assert_eq!(told.is_some(), error.is_some(), "{told:?}");
+        assert!(told.unwrap_or_default().contains(error.unwrap_or("")));
+    }
 }
 
 fn stamped(record: Stamped, payload: u64, detail: impl Into<u64>, stamp: u64) -> [u64; 4] {

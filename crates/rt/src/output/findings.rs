@@ -200,16 +200,11 @@ impl Findings {
         }
     }
 
-    /// The path of this process's tape, with a zero byte at its end: its number is that of the stream.
-    pub fn tape_path(&self) -> Option<Vec<u8>> {
+    /// Where this process's tape goes: the mailbox, and the number of the stream, which is that of the file.
+    pub fn tape(&self) -> Option<(Mailbox, usize)> {
         self.with(|inner| {
             inner.open();
-            let mut path = inner.mailbox?.tapes().to_vec();
-            path.push(b'.');
-            let number = inner.stream.as_ref()?.number;
-            path.extend(tape::digits(number as u64, &mut [0; 20]));
-            path.push(0);
-            Some(path)
+            Some((inner.mailbox?, inner.stream.as_ref()?.number))
         })
     }
 

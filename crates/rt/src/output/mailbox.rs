@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering, fence};
 
 use deadheat_tape::findings::digits;
 use deadheat_tape::mailbox::{
-    DESCRIPTOR, DESCRIPTORS, FIRST, GRAIN, Header, MAGIC, MORE, PIECE, Piece, SIZE,
+    DESCRIPTOR, DESCRIPTORS, FIRST, GRAIN, Header, MAGIC, MORE, MOST, PIECE, Piece, SIZE,
 };
 
 use crate::platform::os;
@@ -198,14 +198,33 @@ impl Mailbox {
     fn take(&self, size: usize) -> Option<usize> {
         let header = self.header();
         let place = header.used.fetch_add(size as u64, Ordering::Relaxed);
+        let end = if self.records() { SIZE } else { MOST };
         // The program may have written anything there.
         let place = usize::try_from(place).ok();
-        let place = place.filter(|place| (FIRST..=SIZE - size).contains(place));
+        let place = place.filter(|place| (FIRST..=end - size).contains(place));
         let place = place.filter(|place| place.is_multiple_of(GRAIN));
         if place.is_none() {
             header.full.store(1, Ordering::Relaxed);
         }
         place
+    }
+
+    /// Memory of this size, all zero, for the tape of the process with this stream: the reader finds it by its kind.
+    pub fn room(&self, kind: u64, stream: usize, bytes: usize) -> Option<usize> {
+        let size = GRAIN + bytes.next_multiple_of(GRAIN);
+        let place = self.take(size)?;
+        self.begin(place, kind, stream, size);
+        Some(self.base + place + GRAIN)
+    }
+
+    fn begin(&self, place: usize, kind: u64, stream: usize, size: usize) {
+        let piece = (self.base + place) as *mut Piece;
+        // SAFETY: a piece that only this process has, within the mapping; its reader looks at the first word first.
+        unsafe {
+            (&raw mut (*piece).stream).write(stream as u64);
+            (&raw mut (*piece).size).write(size as u64);
+            (*piece).magic.store(kind, Ordering::Release);
+        }
     }
 
     /// A stream for a process.
@@ -227,13 +246,7 @@ impl Stream {
     fn begin(&mut self, place: usize, size: usize) {
         self.piece = place;
         self.written = 0;
-        let piece = (self.mailbox.base + place) as *mut Piece;
-        // SAFETY: a piece that only this process has, within the mapping; its reader looks at the first word first.
-        unsafe {
-            (&raw mut (*piece).stream).write(self.number as u64);
-            (&raw mut (*piece).size).write(size as u64);
-            (*piece).magic.store(PIECE, Ordering::Release);
-        }
+        self.mailbox.begin(place, PIECE, self.number, size);
     }
 
     /// How many bytes a piece has room for behind its header.

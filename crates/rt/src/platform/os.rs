@@ -377,22 +377,6 @@ fn duplicate(file: i32, how: i32, lowest: i32) -> i32 {
     }
 }
 
-/// Makes sure that a piece of a file exists on disk, all zero if it is new. None: there is no room.
-pub fn allocate(file: i32, offset: u64, bytes: usize) -> Option<()> {
-    let arguments = [file as usize, 0, offset as usize, bytes, 0, 0];
-    // SAFETY: takes numbers.
-    let result = unsafe { grow(libc::SYS_fallocate, arguments) };
-    if result != -libc::EOPNOTSUPP as isize {
-        return (result == 0).then_some(());
-    }
-    let zeros = [0; 4096];
-    let mut places = (0..bytes).step_by(zeros.len());
-    let length = |at: usize| zeros.len().min(bytes - at);
-    places
-        .all(|at| write_at(file, offset + at as u64, &zeros[..length(at)]))
-        .then_some(())
-}
-
 /// A piece of a file as memory: what is written there is in the file at once.
 pub fn map_file(file: i32, offset: u64, bytes: usize) -> Option<usize> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;

@@ -62,7 +62,7 @@ pub fn on() -> bool {
 /// The file of a process that is to be recorded from now on.
 pub fn spool(findings: &Findings, limit: u64) -> Option<Spool> {
     let spool = Spool::new(limit);
-    spool.open(&findings.tape_path()?)?;
+    spool.open(findings.tape()?)?;
     ON.store(true, Ordering::Relaxed);
     Some(spool)
 }
@@ -75,8 +75,8 @@ pub fn in_child() {
     crate::order::registry::threads_before_fork(|thread| thread.tape.forget(thread.frames));
     parents.leave();
     let findings = &world().findings;
-    let path = findings.tape_path();
-    if path.is_none_or(|path| parents.open(&path).is_none()) {
+    let tape = findings.tape();
+    if tape.is_none_or(|tape| parents.open(tape).is_none()) {
         findings.unchecked(Obstacle::NoTape);
     // SAFETY: the running thread's own.
     } else if let Some(thread) = unsafe { local().thread.get().as_mut() } {

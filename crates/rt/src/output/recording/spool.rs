@@ -1,20 +1,24 @@
-//! The file that tapes are written to: the table of sites, buffers, and chunks.
+//! Where tapes are written to: the table of sites and buffers in the mailbox, and the file of chunks.
 //!
-//! A buffer is a piece of the file as memory: what is written there is in the file at once, and stays there if the
-//! process is killed. A full one is packed, written to the end of the file as a chunk, and used again; so most of the file is
-//! written by `write`, which costs far less than writing to so much memory of a file would.
+//! A buffer is a piece of the mailbox: what is written there is with the reader at once, and stays there if the
+//! process is killed. A full one is packed, written to the end of the file as a chunk, and used again; so most is
+//! written by `write`, which costs far less than writing to so much shared memory would, and which no cut of the file turns into a signal.
 //! A chunk gets its header last: where there is a header, there is all of the chunk.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use deadheat_tape::findings::digits;
 use deadheat_tape::packing::Packing;
 use deadheat_tape::{
-    ALIGNMENT, BUFFER, END_STAMP, END_TIME, FIRST_SITE, HEADER, PACKED, PLAIN, SITES,
+    ALIGNMENT, BUFFER, CHUNKS, END_STAMP, END_TIME, FIRST_SITE, HEADER, PACKED, PLAIN, SITES,
+    mailbox,
 };
 
 use super::tape::time;
+use crate::output::mailbox::Mailbox;
 use crate::platform::os::{self, Spin};
+use crate::platform::world::world;
 
 const TABLE: usize = SITES * 8;
 /// How far from its own place a site may lie.
@@ -24,6 +28,8 @@ const NEAR: u64 = 16;
 #[derive(Debug)]
 pub struct Spool {
     file: AtomicI32,
+    /// The number of the process's stream.
+    stream: AtomicUsize,
     sites: AtomicPtr<AtomicU64>,
     /// How much of the file is given away.
     used: AtomicU64,
@@ -84,6 +90,7 @@ impl Spool {
     pub fn new(limit: u64) -> Spool {
         Spool {
             file: AtomicI32::new(-1),
+            stream: AtomicUsize::new(0),
             sites: AtomicPtr::default(),
             used: AtomicU64::new(0),
             recorded: AtomicU64::new(0),
@@ -94,15 +101,15 @@ impl Spool {
         }
     }
 
-    /// Makes its file, at a path that ends with a zero byte.
-    pub fn open(&self, path: &[u8]) -> Option<()> {
+    /// Makes its file, and takes what it needs of the mailbox.
+    pub fn open(&self, (mailbox, stream): (Mailbox, usize)) -> Option<()> {
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
-        let file = os::high(os::open(path, flags)?);
-        os::allocate(file, 0, TABLE)?;
-        let sites = os::map_file(file, 0, TABLE)? as *mut AtomicU64;
+        let file = os::high(os::open(&path(mailbox, stream), flags)?);
+        let sites = mailbox.room(mailbox::TABLE, stream, TABLE)? as *mut AtomicU64;
         self.file.store(file, Ordering::Relaxed);
+        self.stream.store(stream, Ordering::Relaxed);
         self.sites.store(sites, Ordering::Relaxed);
-        self.used.store(TABLE as u64, Ordering::Relaxed);
+        self.used.store(0, Ordering::Relaxed);
         self.recorded.store(TABLE as u64, Ordering::Relaxed);
         self.full.store(false, Ordering::Release);
         Some(())
@@ -113,10 +120,24 @@ impl Spool {
         self.full.store(true, Ordering::Relaxed);
         self.buffers.forget();
         self.packers.forget();
-        os::close(self.file.load(Ordering::Relaxed));
-        let sites = self.sites.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the child's own mapping; nobody refers to it any more.
-        unsafe { os::unmap(sites as usize, TABLE) };
+        let file = self.file.load(Ordering::Relaxed);
+        if os::is_own(file) {
+            os::close(file);
+        }
+        self.sites.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// The file. The program may have put another one of its own in the place of the descriptor.
+    fn file(&self) -> Option<i32> {
+        let file = self.file.load(Ordering::Relaxed);
+        if os::is_own(file) {
+            return Some(file);
+        }
+        let (mailbox, _) = world().findings.tape()?;
+        let path = path(mailbox, self.stream.load(Ordering::Relaxed));
+        let file = os::high(os::open(&path, libc::O_RDWR | libc::O_CLOEXEC)?);
+        self.file.store(file, Ordering::Relaxed);
+        Some(file)
     }
 
     fn place(&self, number: usize) -> &AtomicU64 {
@@ -165,15 +186,14 @@ impl Spool {
     }
 
     fn map_buffer(&self) -> Option<usize> {
-        let (offset, file) = self.take(BUFFER + 4096, BUFFER + 4096)?;
-        let offset = offset.next_multiple_of(4096);
-        // A page of the file that does not exist would end the program when it is written to.
-        os::allocate(file, offset, BUFFER)?;
-        os::map_file(file, offset, BUFFER)
+        self.take(0, BUFFER)?;
+        let (mailbox, _) = world().findings.tape()?;
+        let stream = self.stream.load(Ordering::Relaxed);
+        mailbox.room(mailbox::BUFFER, stream, BUFFER)
     }
 
     /// A piece of the file, for what had so many bytes before it was packed.
-    fn take(&self, bytes: usize, unpacked: usize) -> Option<(u64, i32)> {
+    fn take(&self, bytes: usize, unpacked: usize) -> Option<u64> {
         let before = self.recorded.fetch_add(unpacked as u64, Ordering::Relaxed);
         let recorded = before + unpacked as u64;
         if recorded > self.limit {
@@ -181,10 +201,9 @@ impl Spool {
         }
         // Code may come in libraries that were loaded meanwhile.
         if before >> 24 != recorded >> 24 {
-            crate::platform::world::world().findings.tell_modules();
+            world().findings.tell_modules();
         }
-        let offset = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        Some((offset, self.file.load(Ordering::Relaxed)))
+        Some(self.used.fetch_add(bytes as u64, Ordering::Relaxed))
     }
 
     /// There is no more room: what comes later is not all there.
@@ -234,20 +253,23 @@ impl Spool {
         let magic = if packed.is_some() { PACKED } else { PLAIN };
         let content = packed.unwrap_or_else(plain);
         let length = header + content.len();
-        let written = !self.is_full()
-            && self.take(length, bytes).is_some_and(|(offset, file)| {
+        let written = !self.is_full() && {
+            let place = self.take(length, bytes).zip(self.file());
+            place.is_some_and(|(offset, file)| {
                 let head = [magic, length as u64, u64::from(thread), number];
                 let head: [u8; HEADER * 8] =
                     std::array::from_fn(|at| head[at / 8].to_ne_bytes()[at % 8]);
                 os::write_at(file, offset + header as u64, content)
                     && os::write_at(file, offset, &head)
-            });
+            })
+        };
         if let Some(packer) = packer {
             self.packers.put(packer);
         }
         if !written {
             return Err(self.fill(stamp));
         }
+        self.place(CHUNKS).fetch_add(1, Ordering::Relaxed);
         // SAFETY: the thread's own buffer. Without its first word it is none to a reader.
         unsafe {
             (buffer as *mut u64).write_volatile(0);
@@ -261,6 +283,15 @@ impl Spool {
     pub fn give_back(&self, buffer: usize) {
         self.buffers.put(buffer);
     }
+}
+
+/// The path of a process's file, with a zero byte at its end.
+fn path(mailbox: Mailbox, stream: usize) -> Vec<u8> {
+    let mut path = mailbox.tapes().to_vec();
+    path.push(b'.');
+    path.extend(digits(stream as u64, &mut [0; 20]));
+    path.push(0);
+    path
 }
 
 /// Makes a buffer of zeros a thread's.

@@ -7,7 +7,6 @@ use deadheat_tape::{AccessSite, BUFFER, Code, HEADER, LONGEST, PAYLOAD, Stamped,
 use super::lines::Lines;
 use super::spool::{Full, Spool, begin};
 use crate::order::thread::{Frame, Thread, local};
-use crate::platform::os;
 use crate::platform::world::world;
 
 /// How many accesses have one time, if no other thread accesses the same memory.
@@ -154,10 +153,6 @@ impl Tape {
 
     /// In a forked child: nothing was written yet.
     pub fn forget(&mut self, frames: *mut Frame) {
-        if self.buffer != 0 {
-            // SAFETY: the child's own mapping of the parent's buffer, which nobody uses.
-            unsafe { os::unmap(self.buffer, BUFFER) };
-        }
         self.leave();
         self.is_over = false;
         for index in 0..self.told {
