@@ -5,11 +5,16 @@
 //! them apart, or there would be no race.
 
 use deadheat_model::Finding;
-use deadheat_model::finding::{HeldLock, Remedy, Side, Task, TaskKind, Variable, stable_name};
+use deadheat_model::finding::{
+    HeldLock, Remedy, Rule, Side, Task, TaskKind, Variable, stable_name,
+};
 
 /// What would have ordered the two accesses of a finding, or kept them apart.
 pub fn remedy(finding: &Finding) -> Option<Remedy> {
     let (first, second) = finding.pair()?;
+    if finding.rule == Rule::DestroyedWhileHeld {
+        return None;
+    }
     if first.act.frees() || second.act.frees() {
         if let Some((a, b)) = tasks(first, second) {
             return of_openmp(finding, a, b);

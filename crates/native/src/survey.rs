@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use deadheat_model::AccessKind;
 use deadheat_model::finding::{
-    Act, Allocation, Creation, Dependence, Finding, Frame, HeldLock, Identity, Place, Rule, Side,
-    SourceLines, Storage, Variable,
+    AccessCause, Act, Allocation, Creation, Dependence, Finding, Frame, HeldLock, Identity, Place,
+    Rule, Side, SourceLines, Storage, Variable,
 };
 use deadheat_model::guarantee::Unchecked;
 use rustc_hash::FxHashMap;
@@ -151,9 +151,10 @@ fn named(symbols: &mut Symbols, process: &Process, race: &Race, engine: &'static
         side(symbols, process, &race.second),
     ];
     tell_locks_apart(race, &mut sides);
-    let rule = match sides.iter().any(|side| side.act.frees()) {
-        true => Rule::UseAfterFree,
-        false => Rule::Race,
+    let rule = match race.second.cause {
+        AccessCause::LockDestroyed => Rule::DestroyedWhileHeld,
+        _ if sides.iter().any(|side| side.act.frees()) => Rule::UseAfterFree,
+        _ => Rule::Race,
     };
     let variable = variable(symbols, process, race);
     let mut finding = Finding::new(rule, engine, variable, sides);

@@ -101,6 +101,10 @@ fn doubt(rule: Rule) -> u8 {
     match rule {
         Rule::PredictedRace => 0,
         Rule::Suspect => 2,
-        Rule::Race | Rule::UseAfterFree | Rule::Deadlock | Rule::Failure => 1,
+        Rule::Race
+        | Rule::UseAfterFree
+        | Rule::DestroyedWhileHeld
+        | Rule::Deadlock
+        | Rule::Failure => 1,
     }
 }

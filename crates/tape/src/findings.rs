@@ -155,6 +155,8 @@ words! {
         Range = "range",
         Free = "free",
         VirtualTable = "vptr",
+        LockTaken = "lock-taken",
+        LockDestroyed = "lock-destroyed",
     }
     TaskKind {
         Explicit = "explicit",

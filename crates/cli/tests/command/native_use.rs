@@ -765,6 +765,55 @@ int main(void) {
 "#;
 
 #[test]
+fn a_lock_that_its_thread_destroys_and_still_holds_is_reported() {
+    const HELD: &str = "#include <pthread.h>\n\
+        pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other;\n\
+        pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;\n\
+        int main(int count, char **arguments) {\n\
+          pthread_mutex_lock(&mutex);\n\
+          if (count == 1) pthread_mutex_unlock(&mutex);\n\
+          pthread_mutex_destroy(&mutex);\n\
+          pthread_rwlock_rdlock(&rwlock);\n\
+          if (count == 1) pthread_rwlock_unlock(&rwlock);\n\
+          if (count < 3) pthread_rwlock_destroy(&rwlock);\n\
+          pthread_rwlock_init(&rwlock, 0);\n\
+          pthread_rwlock_destroy(&rwlock);\n\
+          return arguments == 0;\n\
+        }\n";
+    let Some(here) = directory(&[("held.c", HELD)]) else {
+        return;
+    };
+    let here = here.path();
+    well(deadheat_in(here, &["cc", "-O1", "held.c", "-o", "held"]));
+    // A lock that is made where another one was held is a new one.
+    for (arguments, held) in [
+        (&[][..], &[][..]),
+        (&["held"], &["rwlock", "mutex"]),
+        (&["held", "again"], &["mutex"]),
+    ] {
+        let output = deadheat_in(here, &[&["run", "--json", "./held"], arguments].concat());
+        let text = stderr(&output);
+        let status = if held.is_empty() { 0 } else { 66 };
+        assert_eq!(output.status.code(), Some(status), "{text}");
+        let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let races = report["races"].as_array().unwrap();
+        let found: Vec<_> = races.iter().map(|race| &race["variable"]).collect();
+        assert_eq!(found, held, "{text}");
+        for (race, lock) in races.iter().zip(held) {
+            assert_eq!(race["rule"], "destroyed-while-held");
+            let title = format!("main destroys `{lock}`, which it holds");
+            assert!(text.contains(&title), "{text}");
+        }
+        let says = match held.len() {
+            0 => "no race in this run (1 thread); another schedule or input may have one\n",
+            1 => "a lock was destroyed while it was held\n",
+            _ => "locks were destroyed in 2 places while they were held\n",
+        };
+        assert!(text.ends_with(says), "{text}");
+    }
+}
+
+#[test]
 fn a_program_may_ask_what_its_memory_is() {
     let Some(here) = directory(&[("locates.c", LOCATES)]) else {
         return;

@@ -42,6 +42,8 @@ pub enum Rule {
     PredictedRace,
     /// A block is freed while another thread uses it.
     UseAfterFree,
+    /// A lock is destroyed while it is held.
+    DestroyedWhileHeld,
     /// An engine that can be wrong says so.
     Suspect,
     /// Nobody can go on.
@@ -76,6 +78,10 @@ pub enum AccessCause {
     Free,
     /// The pointer to a C++ object's table of virtual functions.
     VirtualTable,
+    /// A lock is taken, and not given back before it is destroyed.
+    LockTaken,
+    /// A lock is destroyed that is held.
+    LockDestroyed,
 }
 
 /// What somebody does on one side of a finding.
@@ -174,10 +180,11 @@ pub struct Finding {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 6] = [
+    pub const ALL: [Rule; 7] = [
         Rule::Race,
         Rule::PredictedRace,
         Rule::UseAfterFree,
+        Rule::DestroyedWhileHeld,
         Rule::Suspect,
         Rule::Deadlock,
         Rule::Failure,
@@ -189,6 +196,7 @@ impl Rule {
             Rule::Race => "race",
             Rule::PredictedRace => "predicted-race",
             Rule::UseAfterFree => "use-after-free",
+            Rule::DestroyedWhileHeld => "destroyed-while-held",
             Rule::Suspect => "suspect",
             Rule::Deadlock => "deadlock",
             Rule::Failure => "failure",
@@ -199,6 +207,7 @@ impl Rule {
     pub fn family(self) -> &'static str {
         match self {
             Rule::Race | Rule::PredictedRace | Rule::UseAfterFree | Rule::Suspect => "race",
+            Rule::DestroyedWhileHeld => "lock",
             Rule::Deadlock => "deadlock",
             Rule::Failure => "error",
         }

@@ -5,7 +5,8 @@
   const byId = (id) => document.getElementById(id);
   const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
   const RULES = {
-    race: "Race", "predicted-race": "Race in another schedule", "use-after-free": "Use after free", suspect: "Suspect",
+    race: "Race", "predicted-race": "Race in another schedule", "use-after-free": "Use after free",
+    "destroyed-while-held": "Destroyed while held", suspect: "Suspect",
     deadlock: "Deadlock", failure: "Failure",
   };
 

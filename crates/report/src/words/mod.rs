@@ -33,6 +33,7 @@ pub(crate) fn called(rule: Rule) -> &'static str {
         Rule::Race => "race",
         Rule::PredictedRace => "race in another schedule",
         Rule::UseAfterFree => "use after free",
+        Rule::DestroyedWhileHeld => "destroyed while held",
         Rule::Suspect => "suspect",
         Rule::Deadlock => "deadlock",
         Rule::Failure => "failure",
@@ -48,6 +49,7 @@ pub(crate) fn meaning(rule: Rule) -> &'static str {
              writes."
         }
         Rule::UseAfterFree => "Nothing orders the end of a block of memory and an access to it.",
+        Rule::DestroyedWhileHeld => "A lock is destroyed while a thread holds it.",
         Rule::Suspect => {
             "Two accesses to the same memory, one of which writes, follow no rule that would keep them apart."
         }
@@ -64,6 +66,10 @@ pub(crate) fn title(finding: &Finding) -> String {
             _ => "nobody can go on".to_string(),
         };
     };
+    if finding.rule == Rule::DestroyedWhileHeld {
+        let what = subject(&finding.variable);
+        return format!("{} destroys {what}, which it holds", name(second));
+    }
     let can = match finding.rule {
         Rule::Suspect => "may",
         _ => "can",
@@ -194,6 +200,8 @@ pub(crate) fn label(side: &Side) -> String {
                     format!("virtual table pointer written by {who}")
                 }
                 (AccessCause::VirtualTable, AccessKind::Read) => format!("virtual call by {who}"),
+                (AccessCause::LockTaken, _) => format!("taken by {who}"),
+                (AccessCause::LockDestroyed, _) => format!("destroyed by {who}"),
                 (_, kind) => format!("{atomic}{kind}{size} by {who}"),
             }
         }

@@ -7,7 +7,7 @@ use deadheat_model::finding::AccessCause;
 
 use crate::platform::world::world;
 
-const CHAIN_BITS: u32 = 28;
+const CHAIN_BITS: u32 = 27;
 const PLACE_BITS: u32 = 19;
 const LOCKS_BITS: u32 = 15;
 /// How many chains, places and sets of locks there can be.
@@ -46,16 +46,20 @@ impl Stack {
     }
 }
 
-/// The cause with this number. There are four, so that two bits are enough.
+/// The cause with this number. Three bits are for it.
 #[inline]
 pub fn cause(number: u32) -> AccessCause {
-    const CAUSES: [AccessCause; 4] = [
+    const CAUSES: [AccessCause; 8] = [
         AccessCause::Instruction,
         AccessCause::Range,
         AccessCause::Free,
         AccessCause::VirtualTable,
+        AccessCause::LockTaken,
+        AccessCause::LockDestroyed,
+        AccessCause::Instruction,
+        AccessCause::Instruction,
     ];
-    CAUSES[number as usize & 3]
+    CAUSES[number as usize & 7]
 }
 
 /// See the [module](self).
@@ -99,6 +103,8 @@ mod tests {
                 AccessCause::Range,
                 AccessCause::Free,
                 AccessCause::VirtualTable,
+                AccessCause::LockTaken,
+                AccessCause::LockDestroyed,
             ] {
                 let stack = Stack { chain, place };
                 let origin = Origin::new(stack, locks, made_of);

@@ -75,34 +75,54 @@ fn got_token(semaphore: usize, result: usize, pc: usize) {
     }
 }
 
+/// A lock begins: whoever held one there before has no part in it.
+fn begins(lock: usize, pc: usize) {
+    sync::drop_held(lock);
+    changes(lock, pc);
+}
+
+/// A lock ends that the running thread may hold.
+fn ends_held(lock: usize, pc: usize) {
+    if is_checked(pc) {
+        sync::check_not_held(lock, pc);
+    }
+}
+
 fn ends(lock: usize, pc: usize) {
     changes(lock, pc);
     sync::destroy(lock, pc);
 }
 
 calls! { (pc, result) unless(is_internal(pc))
-    pthread_mutex_init(lock, attributes) { changes(lock, pc) } {};
+    pthread_mutex_init(lock, attributes) { begins(lock, pc) } {};
     pthread_mutex_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_mutex_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_mutex_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_mutex_clocklock(lock, clock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_mutex_unlock(lock) { gives_mutex(lock, pc) } {};
-    pthread_mutex_destroy(lock) { ends(lock, pc) } {};
+    pthread_mutex_destroy(lock) { ends(lock, pc) } {
+        if result as c_int == libc::EBUSY {
+            ends_held(lock, pc)
+        }
+    };
 
-    pthread_spin_init(lock, shared) { changes(lock, pc) } {};
+    pthread_spin_init(lock, shared) { begins(lock, pc) } {};
     pthread_spin_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_spin_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     pthread_spin_unlock(lock) { gives_mutex(lock, pc) } {};
-    pthread_spin_destroy(lock) { ends(lock, pc) } {};
+    pthread_spin_destroy(lock) {
+        ends_held(lock, pc);
+        ends(lock, pc);
+    } {};
 
-    mtx_init(lock, kind) { changes(lock, pc) } {};
+    mtx_init(lock, kind) { begins(lock, pc) } {};
     mtx_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     mtx_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     mtx_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
     mtx_unlock(lock) { gives_mutex(lock, pc) } {};
     mtx_destroy(lock) { ends(lock, pc) } {};
 
-    pthread_rwlock_init(lock, attributes) { changes(lock, pc) } {};
+    pthread_rwlock_init(lock, attributes) { begins(lock, pc) } {};
     pthread_rwlock_rdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
     pthread_rwlock_tryrdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
     pthread_rwlock_timedrdlock(lock, time) { uses(lock, pc) } { got_read(lock, result, pc) };
@@ -116,6 +136,7 @@ calls! { (pc, result) unless(is_internal(pc))
         sync::unhold(lock, Some(readers(lock)), pc);
     } {};
     pthread_rwlock_destroy(lock) {
+        ends_held(lock, pc);
         ends(lock, pc);
         sync::destroy(readers(lock), pc);
     } {};

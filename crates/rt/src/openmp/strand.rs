@@ -150,6 +150,7 @@ fn excluding(
     excluding.map(move |(address, _)| Held {
         address: NO_ADDRESS | (FxBuildHasher.hash_one((creator, address)) as usize % NO_ADDRESS),
         write: true,
+        pc: 0,
     })
 }
 

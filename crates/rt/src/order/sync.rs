@@ -10,14 +10,18 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use deadheat_model::finding::AccessCause;
+use deadheat_online::fasttrack::Kind;
 use deadheat_online::timeline::Channel;
 use rustc_hash::FxHashMap;
 
+use crate::check::origin::{Origin, Stack};
 use crate::check::shadow::ADDRESS_BITS;
 use crate::openmp;
 use crate::openmp::messages::Signals;
 use crate::openmp::strand::Strand;
-use crate::order::thread::{Entered, Thread, enter};
+use crate::order::thread::{Entered, Held, ROOT, Thread, enter};
+use crate::output::findings::RacyAccess;
 use crate::output::recording::{self, LockDetail, Stamped};
 use crate::platform::os::{self, Spin, SpinGuard};
 use crate::platform::world::world;
@@ -454,9 +458,7 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
                 }
             }
         }
-        thread
-            .held
-            .push(crate::order::thread::Held { address, write });
+        thread.held.push(Held { address, write, pc });
         thread.locks_changed();
         if write && alone != 0 && thread.held.len() == 1 {
             thread.lockset = Some(alone);
@@ -474,9 +476,10 @@ pub fn note_alone(address: usize, lockset: u32) {
 /// A lock of OpenMP is taken: it keeps others out, and orders nothing.
 pub fn hold_only(thread: &mut Thread, address: usize) {
     openmp::see(openmp::Seen::Locks);
-    thread.held.push(crate::order::thread::Held {
+    thread.held.push(Held {
         address,
         write: true,
+        pc: 0,
     });
     thread.locks_changed();
     note_only(thread, Stamped::Lock, address);
@@ -533,6 +536,46 @@ pub fn times_held(address: usize) -> usize {
         locks.filter(|held| held.address == address).count()
     };
     enter().map_or(0, held)
+}
+
+/// The running thread holds no lock at an address, whatever was there before.
+pub fn drop_held(address: usize) {
+    if let Some(entered) = enter() {
+        let thread = entered.thread();
+        let before = thread.held.len();
+        thread.held.retain(|held| held.address != address);
+        if thread.held.len() != before {
+            thread.locks_changed();
+        }
+    }
+}
+
+/// A lock is about to be destroyed. If the running thread holds it, that is reported.
+pub fn check_not_held(address: usize, pc: usize) {
+    let Some(entered) = enter().filter(|_| !recording::on()) else {
+        return;
+    };
+    let thread = entered.thread();
+    let held = thread.held.iter().find(|held| held.address == address);
+    let Some(&Held { pc: taken, .. }) = held else {
+        return;
+    };
+    let (locks, here) = (thread.lockset(), thread.stack_at(pc));
+    let record = |write, stack, locks, cause| {
+        let kind = Kind {
+            write,
+            atomic: false,
+        };
+        thread.record(kind, 1 << (address & 7), Origin::new(stack, locks, cause).0)
+    };
+    // Who called the function that took it, and what was held then, is not kept: every lock would pay for that.
+    let there = Stack::new(ROOT, taken);
+    let race = RacyAccess {
+        address: address & !7,
+        first: record(false, there, 0, AccessCause::LockTaken),
+        second: record(true, here, locks, AccessCause::LockDestroyed),
+    };
+    world().findings.race(thread, &race);
 }
 
 /// A thread ends while it holds locks: whoever gets them knows what it did.

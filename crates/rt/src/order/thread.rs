@@ -97,6 +97,8 @@ pub struct Frame {
 pub struct Held {
     pub address: usize,
     pub write: bool,
+    /// Where it was taken; 0: not known.
+    pub pc: usize,
 }
 
 /// What the runtime knows of a thread that lives.
@@ -365,6 +367,7 @@ impl Thread {
             Held {
                 address,
                 write: true,
+                ..
             },
         ] = self.held[..]
         {

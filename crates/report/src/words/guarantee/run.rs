@@ -1,5 +1,7 @@
 //! What a run of a program proves.
 
+use deadheat_model::Finding;
+use deadheat_model::finding::Rule;
 use deadheat_model::guarantee::{Limit, Scope};
 
 use crate::run::RunReport;
@@ -33,6 +35,17 @@ pub(crate) fn of_run(report: &RunReport) -> String {
         };
         super::add(&mut sentence, clause);
     }
+    match destroyed(report) {
+        0 => {}
+        1 => super::add(&mut sentence, "a lock was destroyed while it was held"),
+        n => super::add(
+            &mut sentence,
+            format!(
+                "locks were destroyed in {} places while they were held",
+                grouped(n)
+            ),
+        ),
+    }
     match report.survey.in_baseline.unwrap_or(0) {
         0 => {}
         n if n == races(report) => super::add(&mut sentence, "the baseline knows all of them"),
@@ -52,7 +65,15 @@ pub(crate) fn of_run(report: &RunReport) -> String {
 
 /// How many races there were, those that the baseline knows included.
 fn races(report: &RunReport) -> u64 {
-    report.survey.findings.len() as u64 + report.survey.in_baseline.unwrap_or(0)
+    let found = report.survey.findings.len() as u64 - destroyed(report);
+    found + report.survey.in_baseline.unwrap_or(0)
+}
+
+/// How many places there are where a lock was destroyed that was held.
+fn destroyed(report: &RunReport) -> u64 {
+    let findings = report.survey.findings.iter();
+    let is = |finding: &&Finding| finding.rule == Rule::DestroyedWhileHeld;
+    findings.filter(is).count() as u64
 }
 
 fn happened(report: &RunReport) -> String {
