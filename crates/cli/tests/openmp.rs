@@ -104,6 +104,49 @@ fn every_program_has_the_verdict_lines_and_variable_it_says() {
     }
 }
 
+/// What a program's body under `deadheat run` with two threads gives: its report.
+fn report_of(body: &str, compiler: &str, options: &[&str]) -> Value {
+    let directory = tempfile::tempdir().unwrap();
+    let [source, executable, json] = ["p.c", "p", "p.json"].map(|name| directory.path().join(name));
+    let text = format!(
+        "#include <omp.h>\nint a[100];\nomp_lock_t lock;\nint main(void) {{\nomp_init_lock(&lock);\n{body}\nreturn 0; }}\n"
+    );
+    std::fs::write(&source, text).unwrap();
+    let mut build = deadheat();
+    build.args(["cc", &format!("--with={compiler}"), "-O1", "-fopenmp"]);
+    build.arg(&source).arg("-o").arg(&executable);
+    assert!(build.status().unwrap().success(), "{body}");
+    let mut run = deadheat();
+    run.args(["run", "--quiet", "--error-exitcode=0"])
+        .args(options);
+    run.arg(format!("--json={}", json.display()));
+    run.arg("--").arg(&executable).env("OMP_NUM_THREADS", "2");
+    assert!(run.status().unwrap().success(), "{body}");
+    serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap()
+}
+
+/// Whoever wants a lock that another member of its team holds at a barrier has to have had it before, or wait until after.
+#[test]
+fn no_order_is_predicted_in_which_a_lock_is_free_at_a_barrier_at_which_it_was_held() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    let body = "#pragma omp parallel
+        {
+          int me = omp_get_thread_num();
+          if (me == 0) { a[0] = 1; omp_set_lock(&lock); a[9] = 1; omp_unset_lock(&lock);
+            __atomic_store_n(&a[99], 1, __ATOMIC_RELAXED); }
+          if (me == 1) { while (!__atomic_load_n(&a[99], __ATOMIC_RELAXED)) {}
+            omp_set_lock(&lock); a[0] = 2; }
+        #pragma omp barrier
+          if (me == 1) { a[1] = 2; omp_unset_lock(&lock); }
+          else { omp_set_lock(&lock); omp_unset_lock(&lock); a[1] = 1; }
+        }";
+    let report = report_of(body, compiler, &["--predict"]);
+    assert_eq!(report["races"], serde_json::json!([]), "{report}");
+    assert_eq!(report["predicted"], serde_json::json!([]), "{report}");
+}
+
 /// Programs without race in a run with two threads, which another run may show; and the most that this one may promise.
 const LIMITED: [(&str, &str, &str); 10] = [
     (
@@ -202,24 +245,9 @@ fn what_one_run_cannot_know_limits_its_promise() {
     let Some(compiler) = openmp_compiler() else {
         return;
     };
-    let directory = tempfile::tempdir().unwrap();
-    let [source, executable, json] = ["p.c", "p", "p.json"].map(|name| directory.path().join(name));
     for (what, scope, body) in LIMITED {
-        let text =
-            format!("#include <omp.h>\nint a[100];\nint main(void) {{\n{body}\nreturn 0; }}\n");
-        std::fs::write(&source, text).unwrap();
-        let mut build = deadheat();
-        build.args(["cc", &format!("--with={compiler}"), "-O1", "-fopenmp"]);
-        build.arg(&source).arg("-o").arg(&executable);
-        assert!(build.status().unwrap().success(), "{what}");
-        let mut run = deadheat();
-        run.args(["run", "--quiet"])
-            .arg(format!("--json={}", json.display()));
-        run.arg("--").arg(&executable).env("OMP_NUM_THREADS", "2");
-        let status = run.status().unwrap();
-        let report = std::fs::read(&json).unwrap();
-        let report: Value = serde_json::from_slice(&report).unwrap();
-        assert!(status.success(), "{what}: {report}");
+        let report = report_of(body, compiler, &[]);
+        assert_eq!(report["races"], serde_json::json!([]), "{what}");
         assert_eq!(report["scope"], scope, "{what}: {}", report["guarantee"]);
         let says_any = report["guarantee"].as_str().unwrap().contains("any number");
         assert!(!says_any, "{what}: {}", report["guarantee"]);

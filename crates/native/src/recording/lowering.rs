@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use deadheat_model::words::Table;
-use deadheat_model::{AtomicOrdering, Barrier, Location, Lock, Op, Semaphore, Strand};
+use deadheat_model::{AtomicOrdering, Barrier, Location, Lock, Op, Promise, Semaphore, Strand};
 use deadheat_tape::AtomicKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -46,6 +46,8 @@ pub struct Lowering {
 #[derive(Default)]
 struct Object {
     lock: Option<LockState>,
+    /// At how many barriers of a team it was held.
+    kept: u32,
     /// How many tokens were given and not taken.
     semaphore: Option<(Semaphore, u64)>,
     barriers: [Option<Barrier>; 4],
@@ -58,6 +60,10 @@ struct LockState {
     lock: Lock,
     writer: Option<(Strand, u32)>,
     readers: Vec<Strand>,
+    /// Who has held it since before a barrier, and what it sets when it gives it back: whoever gets the lock after that
+    /// barrier comes later.
+    keeper: Option<Strand>,
+    kept_until: Option<Promise>,
 }
 
 /// What the value of an atomic variable carries beside what the trace's own atomics say.
@@ -127,9 +133,15 @@ impl Lowering {
         ops: &mut Ops,
     ) -> Result<(), N::Error> {
         if self.object(address).lock.is_none() {
+            let kept = self.object(address).kept;
+            let what = match kept {
+                0 => String::new(),
+                1 => "held across a barrier".to_string(),
+                n => format!("held across {n} barriers"),
+            };
             // What has no address is a dependence of OpenMP.
             let lock = Lock(match address >> 47 {
-                0 => names.number(Table::Locks, address, "")?,
+                0 => names.number(Table::Locks, address, &what)?,
                 _ => {
                     self.dependences += 1;
                     let name = format!("mutexinoutset {}", self.dependences);
@@ -140,11 +152,14 @@ impl Lowering {
                 lock,
                 writer: None,
                 readers: Vec::new(),
+                keeper: (kept > 0).then_some(strand),
+                kept_until: None,
             });
         }
         let Some(state) = &mut self.object(address).lock else {
             return Ok(());
         };
+        ops.extend(state.kept_until.map(|until| (strand, Op::Get(until))));
         let mut loser = None;
         match state.writer {
             Some((owner, _)) if owner != strand => {
@@ -200,6 +215,41 @@ impl Lowering {
                 ops.push((owner, Op::Release(state.lock)));
             }
         }
+    }
+
+    /// A lock is about to be given back, if this strand has held it since before a barrier: it sets the promise by which
+    /// those who get the lock later come after it.
+    pub fn kept_until(
+        &mut self,
+        strand: Strand,
+        address: u64,
+        new_promise: impl FnOnce() -> Promise,
+        ops: &mut Ops,
+    ) {
+        if let Some(state) = &mut self.object(address).lock
+            && state.keeper == Some(strand)
+            && state.writer == Some((strand, 1))
+        {
+            let until = new_promise();
+            state.keeper = None;
+            state.kept_until = Some(until);
+            ops.extend([Op::NewPromise(until), Op::Set(until)].map(|op| (strand, op)));
+        }
+    }
+
+    /// A member of a team ends with a phase of it. It keeps its locks: a trace has another strand for what the member does
+    /// after the barrier, and nobody can give back the lock of another. So what it holds is never given back here, and
+    /// after the barrier there is another lock, which the member takes first.
+    pub fn keep(&mut self, strand: Strand, ops: &mut Ops) {
+        for address in self.held.remove(&strand).unwrap_or_default() {
+            let object = self.object(address);
+            let is_its = |state: &LockState| state.writer.is_some_and(|(owner, _)| owner == strand);
+            match object.lock.as_ref().is_some_and(is_its) {
+                true => (object.lock, object.kept) = (None, object.kept + 1),
+                false => self.unlock(strand, address, ops),
+            }
+        }
+        self.fences.remove(&strand);
     }
 
     /// A strand ends: whoever gets the locks that it holds comes after it.

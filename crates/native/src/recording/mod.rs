@@ -459,6 +459,8 @@ impl Scribe<'_> {
                 let openmp = LockDetail::from(stamped.detail).openmp;
                 let late = openmp && !self.lowering.holds(strand, address);
                 if !late {
+                    let promise = || self.tasks.new_promise();
+                    self.lowering.kept_until(strand, address, promise, ops);
                     self.lowering.unlock(strand, address, ops);
                 }
             }
@@ -545,7 +547,10 @@ impl Scribe<'_> {
             }
             _ => {
                 if action == TaskAction::End {
-                    self.lowering.end(strand, &mut self.ops);
+                    match self.tasks.is_member(strand) {
+                        true => self.lowering.keep(strand, &mut self.ops),
+                        false => self.lowering.end(strand, &mut self.ops),
+                    }
                 }
                 self.tasks.act(strand, action, number, &mut self.ops);
             }

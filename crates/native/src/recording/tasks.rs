@@ -33,6 +33,8 @@ pub struct Tasks {
     /// The `finish` block that waits for each strand that has not ended, and the strands that each waits for.
     homes: FxHashMap<Strand, Finish>,
     inside: FxHashMap<Finish, FxHashSet<Strand>>,
+    /// The strands that are members of teams, for one phase each.
+    members: FxHashSet<Strand>,
     ended: FxHashSet<Strand>,
     finish_count: u64,
     promise_count: u64,
@@ -121,7 +123,10 @@ impl Tasks {
         ops: &mut Ops,
     ) {
         let (name, op) = match action {
-            TaskAction::Member => (Member::from_payload(number).strand, Op::Async(created)),
+            TaskAction::Member => {
+                self.members.insert(created);
+                (Member::from_payload(number).strand, Op::Async(created))
+            }
             _ => (number, Op::Future(created)),
         };
         self.strands.insert(name, created);
@@ -138,8 +143,7 @@ impl Tasks {
         match action {
             TaskAction::Task | TaskAction::Member => {}
             TaskAction::Set => {
-                let promise = Promise(self.promise_count);
-                self.promise_count += 1;
+                let promise = self.new_promise();
                 self.signals.insert(number, Op::Get(promise));
                 ops.extend([Op::NewPromise(promise), Op::Set(promise)].map(|op| (strand, op)));
             }
@@ -175,6 +179,18 @@ impl Tasks {
                 self.end(strand, ops);
             }
         }
+    }
+
+    /// A promise that nobody has used.
+    pub fn new_promise(&mut self) -> Promise {
+        let promise = Promise(self.promise_count);
+        self.promise_count += 1;
+        promise
+    }
+
+    /// Whether a strand is what a member of a team does between two barriers.
+    pub fn is_member(&self, strand: Strand) -> bool {
+        self.members.contains(&strand)
     }
 
     fn end(&mut self, strand: Strand, ops: &mut Ops) {

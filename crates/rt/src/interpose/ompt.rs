@@ -165,14 +165,23 @@ fn run(thread: &mut Thread, next: *mut Strand) {
             next.waits_no_more();
             next.ran_by(thread.id);
             thread.follow(next);
-            if !std::mem::replace(&mut next.is_told, true) {
-                for held in thread.held.clone() {
-                    sync::note_only(thread, Stamped::Lock, held.address);
-                }
-            }
         }
         if locks {
             thread.locks_changed();
+        }
+    }
+    tell_locks(thread);
+}
+
+/// Tells a recording of the locks that a strand holds from its beginning: those of its dependences, and those that a
+/// member of a team held at the barrier.
+fn tell_locks(thread: &mut Thread) {
+    // SAFETY: the strand that the thread runs.
+    let is_told = unsafe { thread.strand.as_mut() }
+        .is_none_or(|strand| std::mem::replace(&mut strand.is_told, true));
+    if !is_told {
+        for held in thread.held.clone() {
+            sync::note_only(thread, Stamped::Lock, held.address);
         }
     }
 }
@@ -297,6 +306,9 @@ unsafe extern "C" fn sync_region(
         1..=4 | 8 => strand.leave(),
         _ => (),
     });
+    if !begins {
+        tell_locks(thread);
+    }
     if kind == 9 && begins && !task.is_null() {
         // libomp 19 keeps a worker's data beyond the region, and takes what it finds there later for the data of a
         // `taskwait`. The thread knows its strand anyway.

@@ -516,6 +516,7 @@ impl Strand {
     pub fn go_on(&mut self, order: Task) {
         self.order = order;
         self.name = Name::strand(order.step());
+        self.is_told = false;
         self.scopes.clear();
         self.leaks = false;
         self.dependences = None;
