@@ -396,6 +396,8 @@ fn a_program_that_was_not_built_for_it_is_no_success_and_reports_are_written() {
             "{}",
             stderr(&output)
         );
+        let says_more = stderr(&output).contains("no race");
+        assert!(!says_more, "{}", stderr(&output));
     }
 }
 

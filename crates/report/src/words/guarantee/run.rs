@@ -12,6 +12,7 @@ use crate::text::style::{counted, grouped};
 pub(crate) fn of_run(report: &RunReport) -> String {
     let mut sentence = happened(report);
     if let Some(prediction) = &report.other_orders
+        && report.promise.scope() > Scope::Nothing
         && !report
             .promise
             .limits()
