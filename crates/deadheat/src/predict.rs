@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadheat_explain::remedy;
+use deadheat_explain::{add_racing_reads, remedy};
 use deadheat_model::guarantee::Limit;
 use deadheat_model::{Finding, StopToken};
 use deadheat_native::{Recorded, Suppressions, Survey, temporary_directory};
@@ -150,8 +150,15 @@ pub fn predict(
             analysis => analysis?,
         };
         complaints.extend(analysis.refused);
-        for report in analysis.reports {
+        let raced = analysis
+            .reports
+            .iter()
+            .any(|report| report.engine == hb::ENGINE.name && !report.races.is_empty());
+        for mut report in analysis.reports {
             let predicts = report.engine == m2::ENGINE.name;
+            if predicts && raced {
+                add_rests(&mut report.races)?;
+            }
             if predicts {
                 others.undecided += report.undecided.len() as u64;
                 others.complete &= report.complete;
@@ -192,6 +199,23 @@ pub fn predict(
         warnings: all_warnings,
         complaints,
     })
+}
+
+/// Says of each prediction whether its order needs what a racing read saw.
+fn add_rests(predictions: &mut [Finding]) -> Result<(), AnalyzeError> {
+    let proofs = || {
+        predictions
+            .iter()
+            .filter_map(|finding| finding.proof.clone())
+    };
+    let Some(proof) = proofs().next() else {
+        return Ok(());
+    };
+    let Some(order) = proof.reordering() else {
+        return Ok(());
+    };
+    let added = add_racing_reads(order.execution(), &Sources::default(), predictions);
+    added.map_err(|error| AnalyzeError::Engine(error.into()))
 }
 
 /// Adds what is known of the run to a finding of its trace, and what then follows from it.

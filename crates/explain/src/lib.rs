@@ -7,7 +7,7 @@
 //! What an engine claims is checked here before a report sees it. [`Judgement`] takes an engine's findings and keeps
 //! those races whose witnesses the independent checker of `deadheat-witness` accepts. [`Replay`] takes an exploration of
 //! a program, follows each race's schedule and gives a [`VerifiedSchedule`] for those that show their race.
-//! [`add_circumstances`] and [`remedy()`] complete a finding.
+//! [`add_circumstances`], [`remedy()`] and [`add_racing_reads`] complete findings.
 //!
 //! ```
 //! use deadheat_explain::{Limits, Status, explain};
@@ -27,6 +27,7 @@ mod explanation;
 pub mod general;
 mod judgement;
 mod program;
+mod racing_reads;
 mod remedy;
 mod replay;
 
@@ -37,5 +38,6 @@ pub use explanation::{
 };
 pub use judgement::{JudgedRace, Judgement};
 pub use program::{MAX_WAITING, ProgramFindings};
+pub use racing_reads::add_racing_reads;
 pub use remedy::remedy;
 pub use replay::{Replay, VerifiedSchedule};

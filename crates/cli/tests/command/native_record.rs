@@ -192,6 +192,78 @@ int main(void) {
     }
 }
 
+/// The audit has read what the notice wrote, and nothing orders the two: in the order that shows the race of the balance, the
+/// notice comes first.
+#[test]
+fn a_prediction_that_needs_what_a_racing_read_saw_says_so() {
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int balance, notice, audited, deposits, seen;
+static void *deposit(void *unused) {
+  balance = 100;
+  pthread_mutex_lock(&lock);
+  deposits = 1;
+  pthread_mutex_unlock(&lock);
+  return unused;
+}
+static void *notify(void *unused) {
+  usleep(40000);
+  notice = 1;
+  return unused;
+}
+static void *audit(void *unused) {
+  usleep(80000);
+  WHAT;
+  pthread_mutex_lock(&lock);
+  audited = 1;
+  pthread_mutex_unlock(&lock);
+  balance = 0;
+  return unused;
+}
+int main(void) {
+  pthread_t a, b, c;
+  pthread_create(&a, 0, deposit, 0);
+  pthread_create(&b, 0, notify, 0);
+  pthread_create(&c, 0, audit, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  pthread_join(c, 0);
+  return 0;
+}
+"#;
+    let Some(here) = built(&source.replace("WHAT", "seen = notice")) else {
+        return;
+    };
+    let predict = ["run", "--predict", "--json=report.json", "./program"];
+    let said = stderr(&deadheat_in(here.path(), &predict));
+    assert!(said.contains("1 race in this run"), "{said}");
+    assert!(said.contains("1 more race in another order"), "{said}");
+    let line = "in the order that shows it, `notice` is read at program.c:20";
+    assert!(said.contains(line), "{said}");
+    assert!(
+        said.contains("1 only if what a racing read saw is what was recorded"),
+        "{said}"
+    );
+    let report = std::fs::read(here.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(
+        report["predicted"][0]["rests_on"]["variable"], "notice",
+        "{report}"
+    );
+    // Without the read it rests on nothing.
+    let Some(here) = built(&source.replace("WHAT", "seen = 1")) else {
+        return;
+    };
+    let said = stderr(&deadheat_in(here.path(), &predict));
+    assert!(said.contains("1 race in another order"), "{said}");
+    assert!(
+        !said.contains("rests on") && !said.contains("racing read"),
+        "{said}"
+    );
+}
+
 /// What a call fills in is written by it: sections that hand it on keep their order.
 #[test]
 fn what_calls_fill_in_is_not_used_before_they_have_done_so() {

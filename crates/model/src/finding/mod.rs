@@ -176,6 +176,17 @@ pub struct Finding {
     pub remedy: Option<Remedy>,
     /// What shows it, accepted by its checker.
     pub proof: Option<Arc<dyn Proof>>,
+    /// A read in the order that shows it that raced: if it saw another write than was recorded, the order shows nothing.
+    pub rests_on: Option<RacingRead>,
+}
+
+/// A read that raced with a write.
+#[derive(Clone, Debug)]
+pub struct RacingRead {
+    /// What was read.
+    pub variable: Arc<str>,
+    /// Where in the program's own source.
+    pub place: Arc<Place>,
 }
 
 impl Rule {
@@ -304,6 +315,7 @@ impl Finding {
             is_first: None,
             remedy: None,
             proof: None,
+            rests_on: None,
         }
     }
 

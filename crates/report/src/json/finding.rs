@@ -124,8 +124,22 @@ impl Serialize for FindingJson<'_> {
             }
         }
         map.serialize_entry("verified", &finding.proof.is_some())?;
+        if let Some(read) = &finding.rests_on {
+            let read = RacingReadJson {
+                variable: &read.variable,
+                loc: read.place.as_str(),
+            };
+            map.serialize_entry("rests_on", &read)?;
+        }
         map.end()
     }
+}
+
+/// A read that raced, in the order that shows a race.
+#[derive(Serialize)]
+struct RacingReadJson<'f> {
+    variable: &'f str,
+    loc: &'f str,
 }
 
 impl FindingJson<'_> {

@@ -4,7 +4,8 @@
 use deadheat_model::finding::{Creation, Finding, Side};
 
 use super::stack::{depth, own_calls};
-use super::{calls, label, openmp};
+use super::{MAX_NAME, calls, label, openmp};
+use crate::text::style::cut;
 
 /// Stacks where they say more than the excerpt, which shows so many places, and what else there is to know.
 pub(crate) fn notes(finding: &Finding, marks: usize) -> Vec<String> {
@@ -31,6 +32,14 @@ pub(crate) fn about(finding: &Finding) -> Vec<String> {
     // OpenMP's threads are its own business.
     if finding.sides.iter().all(|side| side.tasks.is_empty()) {
         notes.extend(starts(finding));
+    }
+    if let Some(read) = &finding.rests_on {
+        notes.push(format!(
+            "it rests on another race: in the order that shows it, `{}` is read at {} while that races, and what was read \
+             there is known only roughly",
+            cut(&read.variable, MAX_NAME),
+            read.place
+        ));
     }
     if let Some(process) = finding.process {
         notes.push(format!("in process {process}"));

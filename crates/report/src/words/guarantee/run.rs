@@ -35,6 +35,18 @@ pub(crate) fn of_run(report: &RunReport) -> String {
             ),
         };
         super::add(&mut sentence, clause);
+        let resting = prediction.findings.iter();
+        let resting = resting.filter(|finding| finding.rests_on.is_some());
+        match resting.count() as u64 {
+            0 => {}
+            n => super::add(
+                &mut sentence,
+                format!(
+                    "{} only if what a racing read saw is what was recorded",
+                    grouped(n)
+                ),
+            ),
+        }
     }
     match destroyed(report) {
         0 => {}
