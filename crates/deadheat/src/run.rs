@@ -125,6 +125,7 @@ pub fn run(
     let full = outcome.mailbox.is_full();
     survey.full = full.then_some("its findings take more than a gigabyte");
     survey.left_behind = outcome.left_behind;
+    survey.waiting = findings.waiting(&outcome.waiters);
     survey.unchecked = findings.unchecked(&options.program.path);
     leave_out_known(&mut survey, filter);
     Ok(ProgramRun {

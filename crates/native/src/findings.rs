@@ -44,6 +44,8 @@ pub struct Process {
     pub races: Vec<Race>,
     /// How often each race was seen, where more than once.
     pub counts: FxHashMap<u64, u64>,
+    /// How many threads it had at least, by what they have waited for.
+    known_threads: u64,
     /// What it does not want to hear of.
     pub suppressions: Suppressions,
     /// Why it went on unchecked, if it did.
@@ -74,7 +76,17 @@ impl Findings {
     pub fn read(mailbox: &Mailbox) -> Result<Findings, FindingsError> {
         let mut letters = Letters::default();
         letters.take(mailbox);
-        Findings::of(letters.into_processes())
+        let mut processes = letters.into_processes();
+        for process in processes.iter_mut().filter(|process| process.end.is_none()) {
+            let waits = mailbox.waits(process.stream);
+            let known = waits.iter().map(|wait| match process.forked {
+                // Its parent's are numbered, too.
+                true => 1,
+                false => wait.thread + 1,
+            });
+            process.known_threads = known.max().unwrap_or(0);
+        }
+        Findings::of(processes)
     }
 
     fn of(processes: Vec<Process>) -> Result<Findings, FindingsError> {
@@ -94,7 +106,8 @@ impl Findings {
                 true => process.threads.len().max(1) as u64,
                 false => process.threads.keys().max().map_or(1, |last| last + 1),
             };
-            process.end.as_ref().map_or(named, |end| end.threads.max(1))
+            let known = named.max(process.known_threads);
+            process.end.as_ref().map_or(known, |end| end.threads.max(1))
         };
         self.checked().map(threads).sum()
     }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -17,6 +18,7 @@ use thiserror::Error;
 use crate::findings::Process;
 use crate::mailbox::Mailbox;
 use crate::private::temporary_directory;
+use crate::waits::Waiter;
 
 /// A program under test.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +58,8 @@ pub struct Outcome {
     pub mailbox: Mailbox,
     /// Processes that the program started still ran [a little later](LEFT_BEHIND): what they do is not known.
     pub left_behind: bool,
+    /// The threads that waited when the time was up, if it was.
+    pub waiters: Vec<Waiter>,
     /// The tapes, which disappear with it.
     directory: Option<TempDir>,
 }
@@ -141,9 +145,14 @@ pub fn launch(
     let limits = launch.tapes.as_ref().map(|tapes| tapes.limit);
     let mailbox = Mailbox::create(paths.as_deref().zip(limits)).map_err(LaunchError::Room)?;
     pass_signals_on();
+    let waiters = Arc::new(Mutex::new(Vec::new()));
     if let Some(time) = launch.program.timeout {
+        let (seen, mailbox) = (waiters.clone(), mailbox.try_clone());
         std::thread::spawn(move || {
             std::thread::sleep(time);
+            if let (Ok(mailbox), Ok(mut seen)) = (mailbox, seen.lock()) {
+                *seen = crate::waits::waiters(&mailbox);
+            }
             // It passes the signal on.
             send(std::process::id() as i32, libc::SIGTERM);
         });
@@ -182,8 +191,10 @@ pub fn launch(
     };
     PROGRAM.store(0, Ordering::SeqCst);
     let left_behind = !have_ended(LEFT_BEHIND);
+    let waiters = std::mem::take(&mut *waiters.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Outcome {
         status,
+        waiters,
         left_behind,
         mailbox,
         directory,

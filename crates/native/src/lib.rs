@@ -23,6 +23,7 @@ mod survey;
 mod symbols;
 mod toolchain;
 mod unchecked;
+mod waits;
 
 pub use driver::{CompileError, Language, compile_if_called};
 pub use findings::{
@@ -38,3 +39,4 @@ pub use rust::{CARGO_SINCE, RustError, cargo, cargo_words};
 pub use suppressions::{SuppressionError, Suppressions};
 pub use survey::Survey;
 pub use toolchain::{Compiler, Family, NoCompiler};
+pub use waits::{Awaited, Waiter, Waiting};

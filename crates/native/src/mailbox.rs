@@ -16,6 +16,7 @@ use std::path::Path;
 
 use deadheat_tape::mailbox::{
     BUFFER, DESCRIPTOR, DESCRIPTORS, FIRST, GRAIN, Header, MAGIC, PATH, PIECE, Piece, SIZE, TABLE,
+    WAITING, WAITS, Wait,
 };
 use rustc_hash::FxHashMap;
 
@@ -105,10 +106,36 @@ impl Mailbox {
             match content.kind {
                 Kind::Table => table = Some(place + GRAIN as u64),
                 Kind::Buffer => buffers.push(place + GRAIN as u64),
-                Kind::Lines => {}
+                Kind::Lines | Kind::Waits => {}
             }
         }
         Some((table?, buffers))
+    }
+
+    /// What the threads of the process with this stream wait for, or have waited for.
+    pub(crate) fn waits(&self, stream: u64) -> Vec<WaitPlace> {
+        let own = |content: &Content| content.kind == Kind::Waits && content.stream == stream;
+        let pieces = self.pieces().filter(|(_, content)| own(content));
+        let places = pieces.flat_map(|(place, _)| {
+            (0..WAITS as u64).filter_map(move |thread| {
+                let wait = place + GRAIN as u64 + thread * size_of::<Wait>() as u64;
+                let [what, object, pc] = self.words(wait)?;
+                Some(WaitPlace {
+                    thread,
+                    what: what as u32,
+                    tid: (what >> 32) as u32,
+                    object,
+                    pc,
+                })
+            })
+        });
+        places.filter(|place| place.tid != 0).collect()
+    }
+
+    /// A second way to it.
+    pub(crate) fn try_clone(&self) -> io::Result<Mailbox> {
+        let file = self.file.try_clone()?;
+        Ok(Mailbox { file })
     }
 
     /// The pieces that there are, each with its place.
@@ -139,6 +166,7 @@ impl Mailbox {
                     PIECE => Kind::Lines,
                     TABLE => Kind::Table,
                     BUFFER => Kind::Buffer,
+                    WAITING => Kind::Waits,
                     _ => continue,
                 };
                 if fits && length <= size - header {
@@ -165,6 +193,18 @@ enum Kind {
     Table,
     /// A buffer of a tape.
     Buffer,
+    /// What threads wait for.
+    Waits,
+}
+
+/// What a thread has said last of what it waits for.
+pub(crate) struct WaitPlace {
+    /// Its number.
+    pub thread: u64,
+    pub what: u32,
+    pub tid: u32,
+    pub object: u64,
+    pub pc: u64,
 }
 
 /// What is in a piece.

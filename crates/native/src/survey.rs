@@ -18,6 +18,7 @@ use crate::findings::{
 };
 use crate::suppressions::Suppressions;
 use crate::symbols::Symbols;
+use crate::waits::Waiting;
 
 /// The findings of a run.
 #[derive(Default)]
@@ -44,6 +45,8 @@ pub struct Survey {
     pub killed: u64,
     /// A process ended itself by `abort`.
     pub aborted: bool,
+    /// What threads waited for when the time was up.
+    pub waiting: Vec<Waiting>,
     /// Processes.
     pub processes: u64,
     /// Threads in all processes.
@@ -228,7 +231,7 @@ fn side(symbols: &mut Symbols, process: &Process, access: &Access) -> Side {
 }
 
 /// The line of the program's own code that a stack leads to.
-fn place(stack: &[Arc<Frame>]) -> Arc<Place> {
+pub(crate) fn place(stack: &[Arc<Frame>]) -> Arc<Place> {
     let frame = Frame::of_program(stack);
     Arc::new(frame.map_or_else(Place::unknown, Frame::place))
 }
@@ -248,6 +251,12 @@ fn lock_name(symbols: &mut Symbols, process: &Process, lock: &Lock) -> String {
         0 => format!("lock in heap block allocated at {place}"),
         offset => format!("lock at byte {offset} of heap block allocated at {place}"),
     }
+}
+
+/// What a thing in the program's memory is called that no race is about.
+pub(crate) fn object_name(symbols: &mut Symbols, process: &Process, address: u64) -> String {
+    let name = object(symbols, process, address, None);
+    name.unwrap_or_else(|| format!("{address:#x}"))
 }
 
 /// The variable at an address, or the block of the heap.
@@ -409,7 +418,7 @@ fn local(
 }
 
 /// `main`, `T1`, or `T1 (name)`.
-fn thread_name(process: &Process, id: u64) -> Arc<str> {
+pub(crate) fn thread_name(process: &Process, id: u64) -> Arc<str> {
     if id == 0 {
         return "main".into();
     }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::filter::Filter;
 use crate::json::FindingsJson;
-use crate::words::guarantee;
+use crate::words::{self, guarantee};
 
 /// What `deadheat run` says about a program.
 pub struct RunReport {
@@ -168,6 +168,9 @@ struct Json<'r> {
     /// What the main clause of the guarantee is about.
     scope: Scope,
     guarantee: String,
+    /// What threads waited for when the time was up, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<String>,
     #[serde(flatten)]
     prediction: Option<PredictionJson<'r>>,
 }
@@ -194,6 +197,7 @@ impl Serialize for RunReport {
             known: self.survey.in_baseline,
             scope: self.promise.scope(),
             guarantee: self.guarantee(),
+            waiting: self.survey.waiting.iter().map(words::waits).collect(),
             prediction,
         };
         json.serialize(serializer)

@@ -30,6 +30,10 @@ pub const PIECE: u64 = 0x6563_6569_706d_6474;
 pub const TABLE: u64 = 0x656c_6261_746d_6474;
 /// What a piece begins with that has a buffer of a tape, behind [`GRAIN`] bytes: a chunk, unless its first word is 0.
 pub const BUFFER: u64 = 0x7265_6666_7562_6474;
+/// What a piece begins with that says what the threads of a process wait for: [`WAITS`] places behind [`GRAIN`] bytes.
+pub const WAITING: u64 = 0x7469_6177_736d_6474;
+/// Of how many threads a process says what they wait for.
+pub const WAITS: usize = 512;
 /// The number of the descriptor is this or the next one that is free, where so many may be open: out of the way of programs that
 /// count on low ones.
 pub const DESCRIPTOR: i32 = 900;
@@ -74,6 +78,53 @@ pub struct Piece {
     pub size: u64,
     /// How many bytes are written behind this.
     pub length: AtomicU64,
+}
+
+/// What a thread waits for; its place is its number.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Wait {
+    /// Of what kind that is ([`Waits`]), or 0.
+    pub what: AtomicU32,
+    /// The number that the system has for the thread.
+    pub tid: AtomicU32,
+    /// Where it lies; or the number of a thread.
+    pub object: AtomicU64,
+    /// Where the program waits.
+    pub pc: AtomicU64,
+}
+
+/// What a thread can wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Waits {
+    /// A mutex.
+    Mutex = 1,
+    /// A reader-writer lock.
+    ReadWrite,
+    /// A condition variable.
+    Condition,
+    /// A semaphore.
+    Semaphore,
+    /// A barrier.
+    Barrier,
+    /// The end of a thread.
+    End,
+}
+
+impl Waits {
+    /// The one with this number.
+    pub fn of(number: u32) -> Option<Waits> {
+        let all = [
+            Waits::Mutex,
+            Waits::ReadWrite,
+            Waits::Condition,
+            Waits::Semaphore,
+            Waits::Barrier,
+            Waits::End,
+        ];
+        all.into_iter().find(|waits| *waits as u32 == number)
+    }
 }
 
 const _: () = assert!(size_of::<Header>() <= FIRST && size_of::<Piece>() == 32);

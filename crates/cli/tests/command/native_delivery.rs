@@ -436,24 +436,20 @@ fn an_orphan_has_the_parent_that_it_has_without_deadheat_run() {
 #include <stdio.h>
 #include <unistd.h>
 int main(void) {
-  int ready[2], asked[2];
+  int checked[2];
   char byte = 0;
   pid_t parent = getpid();
-  if (getppid() == 1 || pipe(ready) || pipe(asked)) return 9;
+  if (getppid() == 1 || pipe(checked)) return 9;
   if (fork() == 0) {
-    if (getppid() != parent) return 9;
-    write(asked[1], &byte, 1);
-    close(ready[1]);
-    read(ready[0], &byte, 1);
-    usleep(20000);
+    if (getppid() != parent || write(checked[1], &byte, 1) != 1) return 9;
     for (int n = 0; getppid() != 1; n++) {
-      if (n == 300) return 9;
+      if (n == 600) return 9;
       usleep(1000);
     }
     FILE *file = fopen("orphaned", "w");
     return !file || fclose(file);
   }
-  read(asked[0], &byte, 1);
+  return read(checked[0], &byte, 1) != 1;
 }
 "#;
     let Some(here) = directory(&[("orphan.c", ORPHAN)]) else {
@@ -620,4 +616,61 @@ fn a_recording_arrives_whatever_the_program_does_to_its_descriptors() {
             assert!(taken.is_empty(), "{words:?}");
         }
     }
+}
+
+#[test]
+fn a_stuck_program_says_who_waits_where_and_for_whom() {
+    const STUCK: &str = r#"#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+sem_t never;
+pthread_barrier_t both;
+void *first(void *unused) {
+  pthread_mutex_lock(&a);
+  pthread_barrier_wait(&both);
+  pthread_mutex_lock(&b);
+  return unused;
+}
+void *second(void *unused) {
+  pthread_mutex_lock(&b);
+  pthread_barrier_wait(&both);
+  pthread_mutex_lock(&a);
+  return unused;
+}
+void *third(void *unused) { sem_wait(&never); return unused; }
+int main(void) {
+  pthread_t threads[3];
+  pthread_barrier_init(&both, 0, 2);
+  sem_init(&never, 0, 0);
+  pthread_create(&threads[0], 0, first, 0);
+  pthread_create(&threads[1], 0, second, 0);
+  pthread_create(&threads[2], 0, third, 0);
+  for (int at = 0; at < 3; at++) pthread_join(threads[at], 0);
+}
+"#;
+    let Some(here) = directory(&[("stuck.c", STUCK)]) else {
+        return;
+    };
+    let here = here.path();
+    let built = deadheat_in(here, &["cc", "-O1", "-pthread", "stuck.c", "-o", "stuck"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let words = ["run", "--timeout=1", "--json=r.json", "--", "./stuck"];
+    let output = deadheat_in(here, &words);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(128 + 15), "{told}");
+    let expected = [
+        "main waited at stuck.c:27 for T1 to end",
+        "T1 waited at stuck.c:10 for `b`, which T2 held",
+        "T2 waited at stuck.c:16 for `a`, which T1 held",
+        "T3 waited at stuck.c:19 for the semaphore `never`",
+    ];
+    assert!(told.contains("when the time was up:\n"), "{told}");
+    assert!(told.contains("this run (4 threads)"), "{told}");
+    for line in expected {
+        assert!(told.contains(&format!("  {line}\n")), "{line}: {told}");
+    }
+    let json: Value = serde_json::from_slice(&std::fs::read(here.join("r.json")).unwrap()).unwrap();
+    assert_eq!(json["waiting"].as_array().unwrap().len(), 4, "{json}");
+    assert_eq!(json["waiting"][1], expected[1]);
 }

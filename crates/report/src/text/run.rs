@@ -2,7 +2,7 @@
 
 use deadheat_model::Finding;
 use deadheat_model::finding::{Bug, Reordering, bugs};
-use deadheat_native::Recorded;
+use deadheat_native::{Recorded, Waiting};
 
 use super::style::{counted, cut, cut_front, length, padded};
 use super::{block, of_bug, others};
@@ -54,6 +54,7 @@ impl RunReport {
             );
         }
         text += without_lines(new);
+        text += &waiting(&self.survey.waiting);
         text + &format!("deadheat: {}\n", self.guarantee())
     }
 }
@@ -81,6 +82,25 @@ fn without_lines(findings: &[Finding]) -> &'static str {
              strip it\n"
         }
     }
+}
+
+/// How many threads that wait are shown.
+const SHOWN_WAITS: usize = 32;
+
+/// What threads waited for when the time was up.
+fn waiting(waiting: &[Waiting]) -> String {
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = "when the time was up:\n".to_string();
+    for waits in waiting.iter().take(SHOWN_WAITS) {
+        text += &format!("  {}\n", words::waits(waits));
+    }
+    if waiting.len() > SHOWN_WAITS {
+        let more = (waiting.len() - SHOWN_WAITS) as u64;
+        text += &format!("  … {} waited\n", counted(more, "more thread"));
+    }
+    text
 }
 
 /// A witness, a line a step.

@@ -7,6 +7,7 @@ mod openmp;
 mod order;
 mod remedy;
 mod stack;
+mod waits;
 
 pub use guarantee::unchecked;
 pub(crate) use notes::{about, notes};
@@ -15,6 +16,7 @@ pub(crate) use order::{Step, events, steps};
 pub(crate) use remedy::advice;
 pub(crate) use stack::calls;
 pub use stack::show_full_stacks;
+pub(crate) use waits::waits;
 
 use deadheat_model::finding::{AccessCause, Act, Finding, HeldLock, Rule, Side, Storage, Variable};
 use deadheat_model::{AccessKind, RaceKind};

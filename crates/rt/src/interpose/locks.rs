@@ -8,6 +8,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use deadheat_tape::mailbox::Waits;
+
 use super::calls::{calls, export_words, went_well, word};
 use super::memory::writes;
 use super::real::real;
@@ -15,6 +17,7 @@ use crate::check::access::access;
 use crate::hooks::export;
 use crate::openmp::is_runtime;
 use crate::order::sync;
+use crate::output::waits::{self, end as goes_on};
 use crate::platform::checked::{is_allocator, is_checked};
 
 /// Where the readers of a lock release: beside where its writers do.
@@ -34,6 +37,12 @@ fn uses(lock: usize, pc: usize) {
     if is_checked(pc) {
         access::<0, false>(lock, pc);
     }
+}
+
+/// A lock is about to be waited for.
+fn waits_for(what: Waits, lock: usize, pc: usize) {
+    uses(lock, pc);
+    waits::begin(what, lock, pc);
 }
 
 /// A lock begins or ends: nobody may use it meanwhile.
@@ -95,10 +104,10 @@ fn ends(lock: usize, pc: usize) {
 
 calls! { (pc, result) unless(is_internal(pc))
     pthread_mutex_init(lock, attributes) { begins(lock, pc) } {};
-    pthread_mutex_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_mutex_lock(lock) { waits_for(Waits::Mutex, lock, pc) } { goes_on(); got_mutex(lock, result, pc) };
     pthread_mutex_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
-    pthread_mutex_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
-    pthread_mutex_clocklock(lock, clock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    pthread_mutex_timedlock(lock, time) { waits_for(Waits::Mutex, lock, pc) } { goes_on(); got_mutex(lock, result, pc) };
+    pthread_mutex_clocklock(lock, clock, time) { waits_for(Waits::Mutex, lock, pc) } { goes_on(); got_mutex(lock, result, pc) };
     pthread_mutex_unlock(lock) { gives_mutex(lock, pc) } {};
     pthread_mutex_destroy(lock) { ends(lock, pc) } {
         if result as c_int == libc::EBUSY {
@@ -116,21 +125,21 @@ calls! { (pc, result) unless(is_internal(pc))
     } {};
 
     mtx_init(lock, kind) { begins(lock, pc) } {};
-    mtx_lock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    mtx_lock(lock) { waits_for(Waits::Mutex, lock, pc) } { goes_on(); got_mutex(lock, result, pc) };
     mtx_trylock(lock) { uses(lock, pc) } { got_mutex(lock, result, pc) };
-    mtx_timedlock(lock, time) { uses(lock, pc) } { got_mutex(lock, result, pc) };
+    mtx_timedlock(lock, time) { waits_for(Waits::Mutex, lock, pc) } { goes_on(); got_mutex(lock, result, pc) };
     mtx_unlock(lock) { gives_mutex(lock, pc) } {};
     mtx_destroy(lock) { ends(lock, pc) } {};
 
     pthread_rwlock_init(lock, attributes) { begins(lock, pc) } {};
-    pthread_rwlock_rdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
+    pthread_rwlock_rdlock(lock) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_read(lock, result, pc) };
     pthread_rwlock_tryrdlock(lock) { uses(lock, pc) } { got_read(lock, result, pc) };
-    pthread_rwlock_timedrdlock(lock, time) { uses(lock, pc) } { got_read(lock, result, pc) };
-    pthread_rwlock_clockrdlock(lock, clock, time) { uses(lock, pc) } { got_read(lock, result, pc) };
-    pthread_rwlock_wrlock(lock) { uses(lock, pc) } { got_write(lock, result, pc) };
+    pthread_rwlock_timedrdlock(lock, time) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_read(lock, result, pc) };
+    pthread_rwlock_clockrdlock(lock, clock, time) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_read(lock, result, pc) };
+    pthread_rwlock_wrlock(lock) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_write(lock, result, pc) };
     pthread_rwlock_trywrlock(lock) { uses(lock, pc) } { got_write(lock, result, pc) };
-    pthread_rwlock_timedwrlock(lock, time) { uses(lock, pc) } { got_write(lock, result, pc) };
-    pthread_rwlock_clockwrlock(lock, clock, time) { uses(lock, pc) } { got_write(lock, result, pc) };
+    pthread_rwlock_timedwrlock(lock, time) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_write(lock, result, pc) };
+    pthread_rwlock_clockwrlock(lock, clock, time) { waits_for(Waits::ReadWrite, lock, pc) } { goes_on(); got_write(lock, result, pc) };
     pthread_rwlock_unlock(lock) {
         uses(lock, pc);
         sync::unhold(lock, Some(readers(lock)), pc);
@@ -142,10 +151,10 @@ calls! { (pc, result) unless(is_internal(pc))
     } {};
 
     sem_init(semaphore, shared, value) { changes(semaphore, pc) } {};
-    sem_wait(semaphore) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
+    sem_wait(semaphore) { waits_for(Waits::Semaphore, semaphore, pc) } { goes_on(); got_token(semaphore, result, pc) };
     sem_trywait(semaphore) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
-    sem_timedwait(semaphore, time) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
-    sem_clockwait(semaphore, clock, time) { uses(semaphore, pc) } { got_token(semaphore, result, pc) };
+    sem_timedwait(semaphore, time) { waits_for(Waits::Semaphore, semaphore, pc) } { goes_on(); got_token(semaphore, result, pc) };
+    sem_clockwait(semaphore, clock, time) { waits_for(Waits::Semaphore, semaphore, pc) } { goes_on(); got_token(semaphore, result, pc) };
     sem_post(semaphore) {
         uses(semaphore, pc);
         sync::give(semaphore, pc);
@@ -171,9 +180,10 @@ unsafe extern "C" fn barrier_wait(barrier: usize, pc: usize) -> c_int {
     if is_internal(pc) {
         return wait();
     }
-    uses(barrier, pc);
+    waits_for(Waits::Barrier, barrier, pc);
     let round = sync::arrive(barrier, pc);
     let result = wait();
+    goes_on();
     if let Some(round) = round {
         sync::leave(barrier, round, pc);
     }
@@ -206,6 +216,7 @@ unsafe extern "C" {
 
 /// A cancelled wait has its mutex back before the program's own cleanup runs.
 extern "C" fn wait_cancelled(mutex: *mut c_void) {
+    goes_on();
     sync::hold(mutex as usize, true, None, 0);
 }
 
@@ -214,7 +225,7 @@ fn waiting(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> usi
     if is_internal(pc) {
         return wait();
     }
-    uses(condition, pc);
+    waits_for(Waits::Condition, condition, pc);
     uses(mutex, pc);
     sync::unhold(mutex, None, pc);
     let mut cleanup = Cleanup {
@@ -226,6 +237,7 @@ fn waiting(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> usi
     // SAFETY: the buffer lives until it is taken out again, or its frame is unwound.
     unsafe { _pthread_cleanup_push(&mut cleanup, wait_cancelled, mutex as *mut c_void) };
     let result = wait();
+    goes_on();
     // SAFETY: as above.
     unsafe { _pthread_cleanup_pop(&mut cleanup, 0) };
     sync::hold(mutex, true, None, pc);

@@ -81,6 +81,10 @@ extern "C" fn in_child() {
     world.channels.reset_locks();
     world.threads.reset_locks();
     world.findings.forked();
+    // SAFETY: the running thread's own.
+    if let Some(thread) = unsafe { local().thread.get().as_ref() } {
+        thread.wait.set(None);
+    }
     recording::in_child();
     crate::order::threads::only_this();
     crate::order::registry::resume_all();

@@ -13,7 +13,9 @@ use crate::order::sync;
 use crate::order::thread::{Thread, enter, local};
 use crate::order::threads;
 use crate::output::recording::{self, NewMemory, Stamped};
+use crate::output::waits;
 use crate::platform::world::world;
+use deadheat_tape::mailbox::Waits;
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -321,10 +323,13 @@ type Value = *mut *mut c_void;
 
 unsafe extern "C" fn join(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {
     let id = who(handle);
+    if let Some(id) = id {
+        waits::begin(Waits::End, id as usize, pc);
+    }
     // SAFETY: the program's own call.
-    joined((handle, value), id, pc, unsafe {
-        real!(pthread_join: fn(libc::pthread_t, Value) -> c_int)(handle, value)
-    })
+    let result = unsafe { real!(pthread_join: fn(libc::pthread_t, Value) -> c_int)(handle, value) };
+    waits::end();
+    joined((handle, value), id, pc, result)
 }
 
 unsafe extern "C" fn tryjoin(handle: libc::pthread_t, value: Value, pc: usize) -> c_int {

@@ -16,6 +16,8 @@ use deadheat_online::timeline::Timeline;
 
 use deadheat_order::{Signal, Step};
 
+use deadheat_tape::mailbox::Wait;
+
 use crate::check::depot::ROOT as ROOT_CHAIN;
 use crate::check::histories::RecordBuffer;
 use crate::check::memo::Memo;
@@ -149,6 +151,8 @@ pub struct Thread {
     /// The last signal of a strand that it has run and that has asked for the thread's number.
     pub thread_num_asked_at: Option<Signal>,
     pub next: *mut Thread,
+    /// Where it says what it waits for, once it has.
+    pub wait: Cell<Option<&'static Wait>>,
     pub signals: crate::platform::signals::Waiting,
     pub tape: Tape,
 }
@@ -190,6 +194,7 @@ impl Thread {
             (&raw mut (*thread).recorded_as).write(Name::thread(id));
             (&raw mut (*thread).thread_num_asked_at).write(None);
             (&raw mut (*thread).next).write(std::ptr::null_mut());
+            (&raw mut (*thread).wait).write(Cell::new(None));
             (&raw mut (*thread).signals).write(Default::default());
             thread
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadheat_online::fasttrack::Record;
 use deadheat_order::Step;
 use deadheat_tape::findings::{self as tape, Ending, Json, List, Obstacle, Text};
+use deadheat_tape::mailbox::{WAITING, WAITS, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::origin::{Origin, Stack};
@@ -67,6 +68,8 @@ struct Inner {
     forked: bool,
     /// How many threads the parent had had, but for the one that forked.
     inherited: usize,
+    /// Where its threads say what they wait for, once one has.
+    waits: Option<&'static [Wait; WAITS]>,
     /// The path of the executable.
     program: Vec<u8>,
     /// What the program and its user do not want to hear of.
@@ -205,6 +208,21 @@ impl Findings {
         self.with(|inner| {
             inner.open();
             Some((inner.mailbox?, inner.stream.as_ref()?.number))
+        })
+    }
+
+    /// Where a thread says what it waits for. None: nobody reads it.
+    pub fn wait(&self, thread: u32) -> Option<&'static Wait> {
+        self.with(|inner| {
+            inner.open();
+            if inner.waits.is_none() {
+                let stream = inner.stream.as_ref()?.number;
+                let bytes = size_of::<[Wait; WAITS]>();
+                let room = inner.mailbox?.room(WAITING, stream, bytes)?;
+                // SAFETY: mapped all zero for as long as the process is this program; what changes is atomic.
+                inner.waits = Some(unsafe { &*(room as *const [Wait; WAITS]) });
+            }
+            inner.waits?.get(thread as usize)
         })
     }
 

@@ -5,3 +5,4 @@ pub mod frames;
 pub mod line;
 pub mod mailbox;
 pub mod recording;
+pub mod waits;
