@@ -3,6 +3,7 @@
 //! and an offset.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use addr2line::Loader;
@@ -13,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::findings::{Module, Process, StackFrame};
 use crate::names::allocation::{self, Said};
 use crate::names::symbol::{demangled, plain};
-use crate::names::{Content, Function, Names, Scope, nearby};
+use crate::names::{Candidate, Content, Function, Names, Scope, nearby};
 use crate::runtime::is_own_header;
 
 /// The last part of a path.
@@ -27,15 +28,15 @@ pub struct Symbols {
     modules: FxHashMap<String, ModuleSymbols>,
     /// Calls by file and address: races share most of their stacks.
     frames: FxHashMap<(String, u64), Arc<[Arc<Frame>]>>,
-    /// What blocks hold, by the code that allocated them and how many bytes they are.
-    contents: FxHashMap<(String, u64, u64), Option<Arc<HeapContent>>>,
+    /// What code may allocate, by file and address.
+    candidates: FxHashMap<(String, u64), Rc<[Candidate]>>,
 }
 
 /// What a block of the heap holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HeapContent {
     /// The file that knows the type.
-    module: String,
+    module: Rc<str>,
     content: Content,
 }
 
@@ -148,7 +149,7 @@ impl Symbols {
         process: &Process,
         stack: impl IntoIterator<Item = u64>,
         size: u64,
-    ) -> Option<Arc<HeapContent>> {
+    ) -> Option<HeapContent> {
         for address in stack {
             let frames = self.frames(process, address);
             let speaks = |frame: &Arc<Frame>| {
@@ -158,24 +159,27 @@ impl Symbols {
             let Some(frame) = frames.iter().find(|frame| speaks(frame)) else {
                 continue;
             };
-            let key = (frame.module.clone(), frame.offset, size);
-            if let Some(known) = self.contents.get(&key) {
-                return known.clone();
-            }
-            let module = process.module(address.saturating_sub(1))?;
-            let names = &mut self.module(module).names;
-            let said = said(frame);
-            let mut said = said.iter();
-            let content =
-                said.find_map(|said| names.content(&module.path, frame.offset, said, size));
-            let content = content.map(|content| {
-                Arc::new(HeapContent {
-                    module: module.path.clone(),
-                    content,
-                })
+            let key = (frame.module.clone(), frame.offset);
+            let candidates = match self.candidates.get(&key) {
+                Some(known) => known.clone(),
+                None => {
+                    let module = process.module(address.saturating_sub(1))?;
+                    let names = &mut self.module(module).names;
+                    let candidates = said(frame).into_iter();
+                    let candidates: Rc<[Candidate]> = candidates
+                        .filter_map(|said| names.candidate(&module.path, frame.offset, &said))
+                        .collect();
+                    self.candidates.insert(key, candidates.clone());
+                    candidates
+                }
+            };
+            let content = candidates
+                .iter()
+                .find_map(|candidate| candidate.fit(size))?;
+            return Some(HeapContent {
+                module: frame.module.as_str().into(),
+                content,
             });
-            self.contents.insert(key, content.clone());
-            return content;
         }
         None
     }
@@ -187,7 +191,7 @@ impl Symbols {
         offset: u64,
         size: u64,
     ) -> Option<(&'c str, String)> {
-        let module = self.modules.get(&content.module)?;
+        let module = self.modules.get(&*content.module)?;
         module.names.held(&content.content, offset, size)
     }
 

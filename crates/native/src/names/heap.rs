@@ -4,18 +4,32 @@
 //! The line is text; that it was read rightly is known by the size: the block is one value of the type, or a number of
 //! them. What fits no type has no name.
 
+use std::rc::Rc;
+
 use super::allocation::{Said, Spelling};
 use super::dies::{Die, Dies, Entry};
 use super::path;
 use super::types::{Shape, TypeId, Types};
 
-/// What a block holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+/// What a line may allocate.
+#[derive(Clone, Debug)]
+pub struct Candidate {
     /// The name of the type.
-    pub name: String,
+    name: Rc<str>,
     ty: TypeId,
-    /// How many bytes come before the first value.
+    /// How large a value is.
+    each: u64,
+    /// How many bytes come before the first one.
+    before: u64,
+    /// There is one value, whatever comes behind it.
+    is_single: bool,
+}
+
+/// What a block holds.
+#[derive(Clone, Debug)]
+pub struct Content {
+    name: Rc<str>,
+    ty: TypeId,
     before: u64,
     /// How many values there are.
     count: u64,
@@ -24,36 +38,46 @@ pub struct Content {
 /// What is kept in front of an array whose elements have destructors: how many they are.
 const COUNT: u64 = 8;
 
-/// What a block of so many bytes holds that code of a function allocated, of which this was said.
-pub fn content(
+/// What code of a function may have allocated, of which this was said.
+pub fn candidate(
     dies: &mut Dies,
     types: &mut Types,
     function: Die,
     said: &Said,
-    size: u64,
-) -> Option<Content> {
+) -> Option<Candidate> {
     let (name, ty) = find(dies, types, function, &said.what)?;
     let each = types.get(ty).size;
-    let held = size.checked_sub(said.before)?;
-    let is_array = |held: u64| each > 0 && held > 0 && held.is_multiple_of(each);
-    // One value, and what is left of the alignment, comes after a header; an array may have no known end.
-    let is_single = match said.before {
-        0 => said.and_more || path::is_open(types, ty),
-        _ => held < each + 8,
-    };
-    let (before, count) = match size.checked_sub(COUNT) {
-        _ if each == 0 || held < each => return None,
-        _ if is_single => (said.before, 1),
-        _ if is_array(held) => (said.before, held / each),
-        Some(held) if is_array(held) => (COUNT, held / each),
-        _ => return None,
-    };
-    Some(Content {
-        name,
+    (each > 0).then(|| Candidate {
+        name: name.into(),
         ty,
-        before,
-        count,
+        each,
+        before: said.before,
+        // An array at its end may have any length.
+        is_single: said.and_more || path::is_open(types, ty),
     })
+}
+
+impl Candidate {
+    /// What a block of so many bytes holds, if it fits.
+    pub fn fit(&self, size: u64) -> Option<Content> {
+        let held = size.checked_sub(self.before)?;
+        let is_array = |held: u64| held > 0 && held.is_multiple_of(self.each);
+        // After a header comes one value, and what is left of the alignment.
+        let is_single = self.is_single || self.before > 0 && held < self.each + 8;
+        let (before, count) = match size.checked_sub(COUNT) {
+            _ if held < self.each => return None,
+            _ if is_single => (self.before, 1),
+            _ if is_array(held) => (self.before, held / self.each),
+            Some(held) if is_array(held) => (COUNT, held / self.each),
+            _ => return None,
+        };
+        Some(Content {
+            name: self.name.clone(),
+            ty: self.ty,
+            before,
+            count,
+        })
+    }
 }
 
 /// The type that something is said to have, and what it is called.
@@ -101,7 +125,7 @@ pub fn name<'c>(
     let each = types.get(content.ty).size;
     let within = offset.checked_sub(content.before)?;
     if content.count == 1 {
-        return Some((&content.name, path::of(types, content.ty, within, size)?));
+        return Some((&*content.name, path::of(types, content.ty, within, size)?));
     }
     let index = within / each;
     let path = path::of(types, content.ty, within % each, size)?;

@@ -77,7 +77,7 @@ pub enum Scope {
     Any,
 }
 
-pub use heap::Content;
+pub use heap::{Candidate, Content};
 
 /// A function of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,15 +122,15 @@ impl Names {
         })
     }
 
-    /// What a block of the heap holds that code at an address of the file's own has allocated, and of which this is said.
-    pub fn content(&mut self, path: &str, code: u64, said: &Said, size: u64) -> Option<Content> {
+    /// What code at an address of the file's own may have allocated, of which this is said.
+    pub fn candidate(&mut self, path: &str, code: u64, said: &Said) -> Option<Candidate> {
         self.look_up(path, |loaded, types| {
             let function = loaded.index.function(code)?;
-            heap::content(&mut loaded.dies(), types, function, said, size)
+            heap::candidate(&mut loaded.dies(), types, function, said)
         })
     }
 
-    /// What a byte of such a block is called, where `size` bytes are accessed: the type, and from there to the byte.
+    /// What a byte of a block that holds this is called, where `size` bytes are accessed: the type, and from there to the byte.
     pub fn held<'c>(
         &self,
         content: &'c Content,

@@ -1,7 +1,6 @@
 //! What memory is called: by the global, the block, the mapping or the stack that it belongs to at the time.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use deadheat_model::finding::Variable;
 
@@ -25,7 +24,7 @@ struct Piece {
 
 enum Name {
     /// A block of the heap: which, of how many bytes, and what it holds.
-    Block(u64, u64, Option<Arc<HeapContent>>),
+    Block(u64, u64, Option<HeapContent>),
     Other(String),
 }
 
@@ -48,7 +47,7 @@ impl Name {
 
 impl Memory {
     /// A block of the heap is allocated.
-    pub fn allocate(&mut self, address: u64, size: u64, content: Option<Arc<HeapContent>>) {
+    pub fn allocate(&mut self, address: u64, size: u64, content: Option<HeapContent>) {
         self.blocks += 1;
         self.put(
             address,
