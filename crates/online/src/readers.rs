@@ -144,6 +144,46 @@ mod tests {
         }
     }
 
+    fn blocks(readers: &Readers) -> Vec<usize> {
+        readers.blocks().map(|block| block.reads.len()).collect()
+    }
+
+    #[test]
+    fn a_block_is_joined_with_those_that_are_no_longer() {
+        let mut readers = Readers::default();
+        assert!(readers == Readers::default());
+        let sizes = [
+            vec![],
+            vec![1],
+            vec![2],
+            vec![1, 2],
+            vec![4],
+            vec![1, 4],
+            vec![2, 4],
+            vec![1, 2, 4],
+            vec![8],
+        ];
+        for (full, sizes) in sizes.iter().enumerate() {
+            let expected: Vec<usize> = sizes.iter().map(|size| size * FEW).collect();
+            // What is at hand is only put away to make room for the next one.
+            for number in 1..=FEW {
+                readers.push(read(number as u32));
+                assert_eq!(blocks(&readers), expected, "{full}, {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_of_a_list_is_at_hand() {
+        for count in 1..3 * FEW as u32 {
+            let mut readers = Readers::from((0..count).map(read).collect::<Vec<_>>());
+            assert_eq!(readers.len(), count as usize);
+            assert_eq!(readers.last_mut().unwrap().step, Step(count - 1));
+            let first = count.min(FEW as u32 / 2);
+            assert_eq!(readers.first().unwrap().step, Step(count - first));
+        }
+    }
+
     #[test]
     fn copies_share_what_is_old_and_lose_nothing() {
         let mut readers = Readers::default();

@@ -74,3 +74,55 @@ impl Recent {
 fn place(location: Location) -> usize {
     (location.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % ENTRIES
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use AccessKind::{Read, Write};
+
+    const X: Location = Location(5);
+
+    #[test]
+    fn only_what_the_step_has_done_to_the_location_covers_an_access() {
+        for (did, does, covered) in [
+            (Read, Read, true),
+            (Write, Write, true),
+            (Write, Read, true),
+            (Read, Write, false),
+        ] {
+            let mut recent = Recent::default();
+            assert!(!recent.covers(Step(1), X, did));
+            assert_eq!(recent.covers(Step(1), X, does), covered);
+            assert!(recent.covers(Step(1), X, does));
+            assert!(!recent.covers(Step(2), X, does));
+        }
+    }
+
+    #[test]
+    fn locations_that_share_an_entry_do_not_cover_each_other() {
+        let other = (X.0 + 1..).map(Location).find(|y| place(*y) == place(X));
+        let (y, mut recent) = (other.unwrap(), Recent::default());
+        for _ in 0..2 {
+            assert!(!recent.covers(Step(1), X, Write));
+            assert!(!recent.covers(Step(1), y, Write));
+        }
+    }
+
+    #[test]
+    fn rows_of_a_matrix_are_spread() {
+        let mut places: Vec<usize> = (0..256).map(|row| place(Location(row * 1024))).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert!(places.len() > 128, "{}", places.len());
+        assert!(places.iter().all(|place| *place < ENTRIES));
+    }
+
+    #[test]
+    fn a_disabled_one_recognises_nothing() {
+        let mut recent = Recent::disabled();
+        for _ in 0..3 {
+            assert!(!recent.covers(Step(1), X, Read));
+        }
+    }
+}

@@ -276,6 +276,16 @@ mod tests {
     }
 
     #[test]
+    fn only_a_release_fence_gives_relaxed_stores_something_to_publish() {
+        let mut writer = line(0);
+        assert!(!writer.has_fence());
+        writer.fence(true, false);
+        assert!(!writer.has_fence());
+        writer.fence(false, true);
+        assert!(writer.has_fence());
+    }
+
+    #[test]
     fn a_fence_that_learns_nothing_is_no_news() {
         let mut middle = line(1);
         let before = middle.now();
