@@ -246,7 +246,7 @@ impl Source {
     ) -> Result<Execution, TraceError> {
         match &self.kind {
             Kind::Dht(reader) => match goes_on(0.0) {
-                true => reader.read_all(),
+                true => reader.read_while(goes_on),
                 false => Ok(Execution::default()),
             },
             Kind::Text(text) => {

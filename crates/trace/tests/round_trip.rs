@@ -54,6 +54,26 @@ fn windows_follow_each_other_until_told_to_stop() {
     assert!(read == trace.events[..3 * WINDOW]);
 }
 
+/// A megabyte of blocks that repeat themselves can be gigabytes of events.
+#[test]
+fn a_trace_is_read_only_while_somebody_wants_it() {
+    let trace = any_trace(6, 10 * WINDOW);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["run.dht", "run.std"] {
+        let path = folder.path().join(name);
+        deadheat_trace::save(&path, &trace).unwrap();
+        let mut asked = 0;
+        let read = deadheat_trace::open(&path).unwrap().read_while(|done| {
+            asked += 1;
+            assert!((0.0..=1.0).contains(&done), "{name}: {done}");
+            asked < 4
+        });
+        let events = read.unwrap().events.len();
+        assert!((1..=4 * WINDOW).contains(&events), "{name}: {events}");
+        assert_eq!(asked, 4, "{name}");
+    }
+}
+
 /// Names may change their order, and so may numbers: what is said stays.
 #[test]
 fn text_says_the_same() {

@@ -236,10 +236,23 @@ impl Reader {
 
     /// The whole trace.
     pub fn read_all(&self) -> Result<Execution, TraceError> {
+        self.read_while(|_| true)
+    }
+
+    /// The trace, as far as it is read while `goes_on` says so, which is told how much is done. A small file can have very
+    /// many events.
+    pub fn read_while(
+        &self,
+        mut goes_on: impl FnMut(f64) -> bool,
+    ) -> Result<Execution, TraceError> {
         let mut events = room_for(self.events)?;
+        let all = self.events.max(1) as f64;
         let read = self.for_each(|window| {
             events.extend_from_slice(window);
-            ControlFlow::<()>::Continue(())
+            match goes_on(events.len() as f64 / all) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
         });
         read.map(|_| Execution {
             events,
