@@ -1,7 +1,7 @@
 //! What is true of one apparent race after the other, in the order in which the pass meets them: its
 //! status, whether it is first, and what it may be an artifact of. See [`pairs`](super::pairs).
 
-use deadheat_model::{AccessKind, EventNumber, Location, RacingAccess, Site, Strand};
+use deadheat_model::{AccessKind, EventNumber, Location, RacingAccess, Site, StopToken, Strand};
 use deadheat_order::{PersistentClock, Time};
 use rustc_hash::FxHashMap;
 
@@ -70,6 +70,9 @@ pub(super) struct Second {
     pub(super) past: Past,
 }
 
+/// After how many queries it is asked whether to stop.
+const QUERIES: u64 = 1 << 20;
+
 /// What is known of the races so far.
 pub(super) struct Judge<'a> {
     pub(super) computations: &'a [(u32, u32)],
@@ -81,6 +84,9 @@ pub(super) struct Judge<'a> {
     pub(super) stale: Stairs<Taint>,
     pub(super) roots: RootSets,
     pub(super) queries: u64,
+    /// How many were asked since it was last asked whether to stop.
+    asked: u64,
+    stop: StopToken,
     pub(super) pairs: u64,
     pub(super) max_groups: usize,
     pub(super) apparent: u64,
@@ -102,6 +108,8 @@ impl<'a> Judge<'a> {
             stale: Stairs::new(),
             roots: RootSets::default(),
             queries: limits.queries,
+            asked: 0,
+            stop: limits.stop,
             pairs: limits.pairs,
             max_groups: limits.groups,
             apparent: 0,
@@ -110,7 +118,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn meets(&mut self, bound: Bound) {
+    pub(super) fn meets(&mut self, bound: Bound) {
         if !self.bounds.contains(&bound) {
             self.bounds.push(bound);
         }
@@ -160,9 +168,20 @@ impl<'a> Judge<'a> {
     }
 
     fn spend(&mut self, queries: u64) {
+        if self.queries == 0 {
+            return;
+        }
         self.queries = self.queries.saturating_sub(queries);
+        self.asked += queries;
         if self.queries == 0 {
             self.meets(Bound::Queries);
+        } else if self.asked >= QUERIES {
+            self.asked = 0;
+            // One event of very many threads can ask as much as there is time for.
+            if let Some(why) = self.stop.due() {
+                self.queries = 0;
+                self.meets(Bound::Stopped(why));
+            }
         }
     }
 
@@ -331,5 +350,33 @@ fn instance(strand: Strand, first: &Record, second: &Second, status: Status) -> 
             site: second.site,
             kind: second.kind,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deadheat_model::{Execution, StopReason};
+
+    use super::*;
+    use crate::explanation::prepass::prepass;
+
+    #[test]
+    fn no_more_queries_are_asked_than_there_is_time_for() {
+        let prepass = prepass(&Execution::default()).unwrap();
+        let judged = |stop| {
+            let limits = Limits {
+                stop,
+                ..Limits::default()
+            };
+            let mut judge = Judge::new(&prepass, &limits);
+            (0..QUERIES).for_each(|_| judge.spend(1));
+            (judge.queries, judge.bounds)
+        };
+        let late = StopToken::default().or_after(Duration::ZERO);
+        assert_eq!(judged(late), (0, vec![Bound::Stopped(StopReason::TimeUp)]));
+        let left = Limits::default().queries - QUERIES;
+        assert_eq!(judged(StopToken::default()), (left, Vec::new()));
     }
 }

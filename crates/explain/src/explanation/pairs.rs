@@ -87,7 +87,9 @@ pub(crate) fn pairs(
     };
     let stopped = tell_until(execution, &mut pass, limits.stop)?;
     let mut judge = pass.judge;
-    judge.bounds.extend(stopped.map(Bound::Stopped));
+    if let Some(why) = stopped {
+        judge.meets(Bound::Stopped(why));
+    }
     Ok(Pairs {
         groups: judge.groups,
         apparent: judge.apparent,
