@@ -80,9 +80,9 @@ pub struct Piece {
     pub length: AtomicU64,
 }
 
-/// What a thread waits for; its place is its number.
+/// What a thread waits for; its place is its number. It has a cache line for itself: it is written to with every lock.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Wait {
     /// Of what kind that is ([`Waits`]), or 0.
     pub what: AtomicU32,

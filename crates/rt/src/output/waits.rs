@@ -11,7 +11,7 @@ use crate::order::thread::{enter, local};
 use crate::platform::os;
 use crate::platform::world::world;
 
-/// Where threads write that nobody looks at.
+/// The place of threads that nobody looks at.
 static UNSEEN: Wait = Wait {
     what: AtomicU32::new(0),
     tid: AtomicU32::new(0),
@@ -41,17 +41,19 @@ pub fn end() {
 fn place() -> Option<&'static Wait> {
     // SAFETY: the thread's own.
     let thread = unsafe { local().thread.get().as_ref()? };
-    thread.wait.get().or_else(find)
+    let place = thread.wait.get().or_else(find)?;
+    // All threads would write to it, and wait for each other's caches.
+    (!std::ptr::eq(place, &UNSEEN)).then_some(place)
 }
 
 #[cold]
 fn find() -> Option<&'static Wait> {
     let entered = enter()?;
     let thread = entered.thread();
-    let place = world().findings.wait(thread.id).unwrap_or(&UNSEEN);
+    let place = world().findings.wait(thread.id);
+    thread.wait.set(Some(place.unwrap_or(&UNSEEN)));
     // SAFETY: asks for a number.
     let tid = unsafe { os::call(libc::SYS_gettid, [0; 6]) };
-    place.tid.store(tid as u32, Ordering::Relaxed);
-    thread.wait.set(Some(place));
-    Some(place)
+    place?.tid.store(tid as u32, Ordering::Relaxed);
+    place
 }
