@@ -210,16 +210,22 @@ mod tests {
 
     #[test]
     fn a_recording_that_was_not_judged_to_its_end_has_no_promise_for_the_run() {
+        // A program that was checked: of no process, nothing is promised at all.
+        let ran = || {
+            let mut survey = Survey::default();
+            survey.processes = 1;
+            survey
+        };
         let others = |limits| OtherOrders {
             complete: true,
             limits,
             ..OtherOrders::default()
         };
-        let all = RunReport::of_prediction(Survey::default(), Ok(others(Vec::new())));
+        let all = RunReport::of_prediction(ran(), Ok(others(Vec::new())));
         assert!(all.guarantee().starts_with("no race in this run"));
         assert_eq!(all.promise.scope(), Scope::Orders);
         let cut = Limit::NotAllJudged("its time was up".to_string());
-        let some = RunReport::of_prediction(Survey::default(), Ok(others(vec![cut])));
+        let some = RunReport::of_prediction(ran(), Ok(others(vec![cut])));
         let said = some.guarantee();
         assert_eq!(some.promise.scope(), Scope::PartOfRun);
         assert!(
