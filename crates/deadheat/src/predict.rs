@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadheat_explain::{add_racing_reads, remedy};
+use deadheat_explain::{add_early_waking, add_racing_reads, remedy};
 use deadheat_model::guarantee::Limit;
 use deadheat_model::{Finding, StopToken};
 use deadheat_native::{Recorded, Suppressions, Survey, temporary_directory};
@@ -156,8 +156,8 @@ pub fn predict(
             .any(|report| report.engine == hb::ENGINE.name && !report.races.is_empty());
         for mut report in analysis.reports {
             let predicts = report.engine == m2::ENGINE.name;
-            if predicts && raced {
-                add_rests(&mut report.races)?;
+            if predicts {
+                add_conditions(&mut report.races, raced)?;
             }
             if predicts {
                 others.undecided += report.undecided.len() as u64;
@@ -201,8 +201,8 @@ pub fn predict(
     })
 }
 
-/// Says of each prediction whether its order needs what a racing read saw.
-fn add_rests(predictions: &mut [Finding]) -> Result<(), AnalyzeError> {
+/// Says of each prediction whether its order needs what a racing read saw, if anything raced, or a wait that ends early.
+fn add_conditions(predictions: &mut [Finding], raced: bool) -> Result<(), AnalyzeError> {
     let proofs = || {
         predictions
             .iter()
@@ -214,8 +214,13 @@ fn add_rests(predictions: &mut [Finding]) -> Result<(), AnalyzeError> {
     let Some(order) = proof.reordering() else {
         return Ok(());
     };
-    let added = add_racing_reads(order.execution(), &Sources::default(), predictions);
-    added.map_err(|error| AnalyzeError::Engine(error.into()))
+    let (execution, sources) = (order.execution(), Sources::default());
+    add_early_waking(execution, &sources, predictions);
+    if raced {
+        let added = add_racing_reads(execution, &sources, predictions);
+        added.map_err(|error| AnalyzeError::Engine(error.into()))?;
+    }
+    Ok(())
 }
 
 /// Adds what is known of the run to a finding of its trace, and what then follows from it.

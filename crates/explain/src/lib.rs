@@ -7,7 +7,7 @@
 //! What an engine claims is checked here before a report sees it. [`Judgement`] takes an engine's findings and keeps
 //! those races whose witnesses the independent checker of `deadheat-witness` accepts. [`Replay`] takes an exploration of
 //! a program, follows each race's schedule and gives a [`VerifiedSchedule`] for those that show their race.
-//! [`add_circumstances`], [`remedy()`] and [`add_racing_reads`] complete findings.
+//! [`add_circumstances`], [`remedy()`], [`add_racing_reads`] and [`add_early_waking`] complete findings.
 //!
 //! ```
 //! use deadheat_explain::{Limits, Status, explain};
@@ -23,6 +23,7 @@
 //! ```
 
 mod circumstances;
+mod early_waking;
 mod explanation;
 pub mod general;
 mod judgement;
@@ -32,6 +33,7 @@ mod remedy;
 mod replay;
 
 pub use circumstances::{Circumstances, add_circumstances};
+pub use early_waking::add_early_waking;
 pub use explanation::{
     Bound, EdgeKind, ExplainedRace, Explanation, Limits, MAX_ROOTS, Neighbourhood, ReadCounts,
     Status, edges, explain, neighbourhood,

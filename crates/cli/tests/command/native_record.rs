@@ -264,6 +264,59 @@ int main(void) {
     );
 }
 
+/// Whoever waits without asking for a condition goes on whenever the wait ends; another order of sections alone wakes nobody.
+#[test]
+fn a_prediction_that_may_need_a_spurious_wake_up_says_so() {
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+int x;
+static void *waiter(void *unused) {
+  pthread_mutex_lock(&lock);
+  WAIT;
+  pthread_mutex_unlock(&lock);
+  x = 2;
+  return unused;
+}
+static void *signaller(void *unused) {
+  usleep(50000);
+  x = 1;
+  pthread_mutex_lock(&lock);
+  pthread_cond_signal(&told);
+  pthread_mutex_unlock(&lock);
+  return unused;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, waiter, 0);
+  pthread_create(&b, 0, signaller, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
+"#;
+    let said = |wait: &str| {
+        let here = built(&source.replace("WAIT", wait))?;
+        Some(stderr(&deadheat_in(
+            here.path(),
+            &["run", "--predict", "./program"],
+        )))
+    };
+    let Some(waits) = said("pthread_cond_wait(&told, &lock)") else {
+        return;
+    };
+    assert!(waits.contains("1 race in another order"), "{waits}");
+    let note =
+        "it may need a spurious wake-up: in the order that shows it, the wait at program.c:9";
+    assert!(waits.contains(note), "{waits}");
+    let sleeps = said("pthread_mutex_unlock(&lock); usleep(100000); pthread_mutex_lock(&lock)");
+    let sleeps = sleeps.unwrap_or_default();
+    assert!(sleeps.contains("1 race in another order"), "{sleeps}");
+    assert!(!sleeps.contains("spurious"), "{sleeps}");
+}
+
 /// What a call fills in is written by it: sections that hand it on keep their order.
 #[test]
 fn what_calls_fill_in_is_not_used_before_they_have_done_so() {

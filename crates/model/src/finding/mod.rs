@@ -178,6 +178,8 @@ pub struct Finding {
     pub proof: Option<Arc<dyn Proof>>,
     /// A read in the order that shows it that raced: if it saw another write than was recorded, the order shows nothing.
     pub rests_on: Option<RacingRead>,
+    /// A wait on a condition variable that ends earlier in that order than in the run: a spurious wake-up, perhaps.
+    pub wakes_early: Option<Arc<Place>>,
 }
 
 /// A read that raced with a write.
@@ -316,6 +318,7 @@ impl Finding {
             remedy: None,
             proof: None,
             rests_on: None,
+            wakes_early: None,
         }
     }
 

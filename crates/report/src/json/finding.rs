@@ -131,6 +131,9 @@ impl Serialize for FindingJson<'_> {
             };
             map.serialize_entry("rests_on", &read)?;
         }
+        if let Some(place) = &finding.wakes_early {
+            map.serialize_entry("wakes_early", place.as_str())?;
+        }
         map.end()
     }
 }

@@ -41,6 +41,12 @@ pub(crate) fn about(finding: &Finding) -> Vec<String> {
             read.place
         ));
     }
+    if let Some(place) = &finding.wakes_early {
+        notes.push(format!(
+            "it may need a spurious wake-up: in the order that shows it, the wait at {place} ends before others have done what \
+             they had done by then in the run"
+        ));
+    }
     if let Some(process) = finding.process {
         notes.push(format!("in process {process}"));
     }
