@@ -10,19 +10,30 @@ use crate::output::{complain, complain_of, warn_of};
 use crate::outputs::{Outputs, warn_of_unused};
 use crate::program::Program;
 use crate::search::watched;
-use crate::status::Status;
+use crate::status::{FailOn, Status};
 
 /// Run a program built by `deadheat cc` or `deadheat c++`, and report its races
 ///
 /// The program has its terminal, its arguments and its signals as if it ran alone. When it has ended, also by Ctrl-C, the
 /// report is printed on standard error; --json without a file adds one to standard output, after the program's own output. Exit
-/// status: the program's own, or 66 if there was a race, or 2 if the program was not checked.
+/// status: the program's own, or 66 if there was a race (--fail-on possible: or one that is only possible), or 2 if the
+/// program was not checked.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The exit status if there was a race; 0 keeps the program's own
     #[arg(long, value_name = "STATUS", default_value_t = 66)]
     error_exitcode: u8,
+
+    /// What makes the exit status that of a race: one that is certain, or also one that is only possible
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_delimiter = ',',
+        default_value = "race"
+    )]
+    #[arg(value_parser = FailOn::among(&FINDS))]
+    fail_on: Vec<FailOn>,
 
     /// Report each race as soon as it is found
     #[arg(long, conflicts_with = "predict")]
@@ -47,6 +58,9 @@ pub struct Arguments {
     #[command(flatten)]
     outputs: Outputs,
 }
+
+/// What a run can find.
+const FINDS: [FailOn; 2] = [FailOn::Race, FailOn::Possible];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,7 +130,10 @@ impl Arguments {
 
     /// The command's status, by whether there is a race, whether all was checked, and the program's own.
     fn status(&self, report: &RunReport, own: u8, quiet: bool) -> Status {
-        if report.findings().next().is_some() && self.error_exitcode != 0 {
+        let counts_possible = self.fail_on.contains(&FailOn::Possible);
+        let mut findings = report.findings();
+        let found = findings.any(|finding| counts_possible || !finding.is_possible());
+        if found && self.error_exitcode != 0 {
             return Status::Program(self.error_exitcode);
         }
         let status = self.program.status(report.is_unchecked(), own);

@@ -54,6 +54,8 @@ pub enum FailOn {
     Refused,
     /// A race without a witness
     Unproven,
+    /// A race that another order of critical sections may have, or not
+    Possible,
     /// A search that did not see everything
     Incomplete,
 }

@@ -104,6 +104,9 @@ fn every_program_has_the_verdict_lines_and_variable_it_says() {
     }
 }
 
+/// The status of a race that is certain.
+const FAIL: &str = "--error-exitcode=66";
+
 /// What a program's body under `deadheat run` with two threads gives: its report.
 fn report_of(body: &str, compiler: &str, options: &[&str]) -> Value {
     let directory = tempfile::tempdir().unwrap();
@@ -117,8 +120,10 @@ fn report_of(body: &str, compiler: &str, options: &[&str]) -> Value {
     build.arg(&source).arg("-o").arg(&executable);
     assert!(build.status().unwrap().success(), "{body}");
     let mut run = deadheat();
-    run.args(["run", "--quiet", "--error-exitcode=0"])
-        .args(options);
+    let fails = options.contains(&FAIL);
+    run.args(["run", "--quiet"]).args(options);
+    // A race that is certain would change the status; one that is possible does not.
+    run.args((!fails).then_some("--error-exitcode=0"));
     run.arg(format!("--json={}", json.display()));
     run.arg("--").arg(&executable).env("OMP_NUM_THREADS", "2");
     assert!(run.status().unwrap().success(), "{body}");
@@ -145,6 +150,80 @@ fn no_order_is_predicted_in_which_a_lock_is_free_at_a_barrier_at_which_it_was_he
     let report = report_of(body, compiler, &["--predict"]);
     assert_eq!(report["races"], serde_json::json!([]), "{report}");
     assert_eq!(report["predicted"], serde_json::json!([]), "{report}");
+}
+
+/// Two tasks of which one follows the other because of flags in critical sections: neither the order of tasks nor a lock keeps their
+/// accesses apart.
+const DECIDED: [&str; 2] = [
+    // The zipper paper's Figure 2.
+    "#pragma omp parallel
+     #pragma omp single
+     {
+     #pragma omp task if(0)
+       {
+     #pragma omp task
+         {
+     #pragma omp critical
+           { if (!a[1]) a[0] = 1; a[3] = 1; }
+         }
+       }
+       for (int seen = 0; !seen;) {
+     #pragma omp taskyield
+     #pragma omp critical
+         seen = a[3];
+       }
+     #pragma omp critical
+       a[1] = 1;
+       a[2] = a[0];
+     }",
+    // A barrier made of flags.
+    "#pragma omp parallel
+     {
+       int me, seen;
+     #pragma omp critical
+       me = a[1]++;
+       if (me == 0) a[0] = 1;
+     #pragma omp critical
+       a[2]++;
+       do {
+     #pragma omp critical
+         seen = a[2];
+       } while (seen < 2);
+       if (me == 1) a[3] = a[0];
+     }",
+];
+
+#[test]
+fn a_race_that_flags_in_critical_sections_may_rule_out_is_only_possible() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    for body in DECIDED {
+        let report = report_of(body, compiler, &[FAIL]);
+        let races = report["races"].as_array().unwrap();
+        assert_eq!(races.len(), 1, "{report}");
+        assert_eq!(races[0]["status"], "possible", "{report}");
+        let promise = report["guarantee"].as_str().unwrap();
+        assert!(
+            promise.starts_with("no certain race in this run"),
+            "{promise}"
+        );
+    }
+}
+
+#[test]
+fn a_race_beside_critical_sections_is_certain() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    let body = "#pragma omp parallel
+        for (int i = 0; i < 50; i++) {
+        #pragma omp critical
+          a[1]++;
+          a[0]++;
+        }";
+    let report = report_of(body, compiler, &[]);
+    assert_eq!(report["races"][0]["status"], "certain", "{report}");
 }
 
 /// Programs without race in a run with two threads, which another run may show; and the most that this one may promise.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deadheat_model::AccessKind;
 use deadheat_model::finding::{
     AccessCause, Act, Allocation, Creation, Dependence, Finding, Frame, HeldLock, Identity, Place,
-    Rule, Side, SourceLines, Storage, Variable,
+    Rule, Side, SourceLines, Status, Storage, Variable,
 };
 use deadheat_model::guarantee::Unchecked;
 use rustc_hash::FxHashMap;
@@ -97,7 +97,8 @@ impl Survey {
             let sides = finding.sides.iter();
             let mut places: Vec<Arc<Place>> = sides.map(|side| side.place.clone()).collect();
             places.sort();
-            (places, finding.variable.name.clone(), finding.identity)
+            let name = finding.variable.name.clone();
+            (finding.is_possible(), places, name, finding.identity)
         });
         survey
     }
@@ -122,7 +123,9 @@ impl Survey {
                 Some(Some(index)) => {
                     let known = &mut self.findings[*index];
                     known.count += count;
-                    if finding.rule == Rule::UseAfterFree && known.rule == Rule::Race {
+                    let is_worse = finding.rule == Rule::UseAfterFree && known.rule == Rule::Race;
+                    let is_surer = !finding.is_possible() && known.is_possible();
+                    if is_worse || is_surer {
                         let (count, process) = (known.count, known.process);
                         *known = finding;
                         (known.count, known.process) = (count, process);
@@ -161,6 +164,12 @@ fn named(symbols: &mut Symbols, process: &Process, race: &Race, engine: &'static
     };
     let variable = variable(symbols, process, race);
     let mut finding = Finding::new(rule, engine, variable, sides);
+    if engine == "openmp" {
+        finding.status = Some(match race.possible {
+            true => Status::Possible,
+            false => Status::Certain,
+        });
+    }
     finding.creations = creations(symbols, process, [race.first.thread, race.second.thread]);
     finding
 }

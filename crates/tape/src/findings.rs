@@ -310,6 +310,9 @@ objects! {
     pub struct Race<First = Access, Second = Access, Place = Memory> {
         /// From 1; unique in its process.
         pub id: u64,
+        /// In another order of critical sections, the two accesses might not be made.
+        #[cfg_attr(feature = "read", serde(default))]
+        pub possible: bool,
         /// First byte both touched.
         pub address: u64,
         /// How many bytes both touched.
@@ -748,6 +751,7 @@ mod tests {
         };
         for (cause, kind) in std::iter::zip(AccessCause::ALL.iter().cycle(), TaskKind::ALL) {
             let line = written(Race {
+                possible: true,
                 id: 2,
                 address: 17,
                 size: 1,
@@ -764,6 +768,7 @@ mod tests {
                 panic!("{line}");
             };
             let race = Race {
+                possible: race.possible,
                 id: race.id,
                 address: race.address,
                 size: race.size,

@@ -52,7 +52,7 @@ pub enum Rule {
     Failure,
 }
 
-/// How well founded a race is, as an explanation has it.
+/// How well founded a race is, as an explanation or a run has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -64,6 +64,11 @@ pub enum Status {
     Tangled,
     /// A reordering that a checker accepted shows them.
     Predicted,
+    /// Nothing orders the two accesses, and nothing that may decide whether they are made.
+    Certain,
+    /// In the run they came in this order by critical sections through which values flow: in another order of the
+    /// sections they might not be made.
+    Possible,
 }
 
 /// What an access is part of.
@@ -235,6 +240,8 @@ impl Status {
             Status::Feasible => "feasible",
             Status::Tangled => "tangled",
             Status::Predicted => "predicted",
+            Status::Certain => "certain",
+            Status::Possible => "possible",
         }
     }
 }
@@ -302,6 +309,11 @@ impl Side {
 }
 
 impl Finding {
+    /// Whether another order of critical sections might not have it: nobody knows.
+    pub fn is_possible(&self) -> bool {
+        self.status == Some(Status::Possible)
+    }
+
     /// A finding that still lacks its identity and whatever else its source knows.
     pub fn new(rule: Rule, engine: &'static str, variable: Variable, sides: Vec<Side>) -> Finding {
         Finding {

@@ -36,7 +36,7 @@ const MAX_OTHERS: usize = 20;
 pub(crate) fn block(sources: &Sources, finding: &Finding, more: &str, notes: &[String]) -> String {
     let marks = Mark::of_finding(sources, finding, MAX_SIDES);
     let title = words::title(finding) + more + &identity(finding);
-    let level = Level::ERROR.with_name(Some(words::called(finding.rule)));
+    let level = Level::ERROR.with_name(Some(words::called_with_status(finding)));
     let mut group = excerpt::shown(Group::with_title(level.primary_title(title)), &marks);
     let known = words::notes(finding, marks.len());
     for note in known.iter().chain(notes) {

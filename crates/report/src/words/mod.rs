@@ -42,6 +42,14 @@ pub(crate) fn called(rule: Rule) -> &'static str {
     }
 }
 
+/// The same, with how well founded it is if that is less than usual.
+pub(crate) fn called_with_status(finding: &Finding) -> &'static str {
+    match finding.is_possible() {
+        true => "possible race",
+        false => called(finding.rule),
+    }
+}
+
 /// What a rule means, in a sentence.
 pub(crate) fn meaning(rule: Rule) -> &'static str {
     match rule {

@@ -17,6 +17,13 @@ pub(crate) fn notes(finding: &Finding, marks: usize) -> Vec<String> {
 /// What there is to know besides the stacks.
 pub(crate) fn about(finding: &Finding) -> Vec<String> {
     let mut notes = Vec::new();
+    if finding.is_possible() {
+        notes.push(
+            "in this run critical sections through which values flow order the two accesses; it is a race if another order \
+             of those sections still makes both"
+                .to_string(),
+        );
+    }
     if let Some(block) = finding.variable.allocation() {
         notes.push(format!(
             "the block was allocated by {}{}",

@@ -14,6 +14,7 @@ use crate::check::memo::AccessShape;
 use crate::check::origin::Origin;
 use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
+use crate::openmp::sections::is_only_possible;
 use crate::order::registry::Pause;
 use crate::order::thread::{Entered, Thread, local};
 use crate::output::findings::RacyAccess;
@@ -119,12 +120,14 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
                 for earlier in races.iter().take(found) {
                     // SAFETY: the first `found` have been written.
                     let first = unsafe { earlier.assume_init() };
+                    let possible = !thread.strand.is_null() && is_only_possible(thread, &first);
                     world.findings.race(
                         thread,
                         &RacyAccess {
                             address,
                             first,
                             second: access,
+                            possible,
                         },
                     );
                 }

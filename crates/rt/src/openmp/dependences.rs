@@ -91,6 +91,15 @@ impl Predecessors {
         }
     }
 
+    /// The ends of all of them.
+    pub fn each_signal(&self, mut what: impl FnMut(Signal)) {
+        for set in &self.0 {
+            let members = set.with(|set| set.members.clone());
+            let signals = members.iter().flat_map(|member| member.signals());
+            signals.for_each(&mut what);
+        }
+    }
+
     /// A task has waited for them.
     pub fn join(self, task: &mut Task) -> Result<(), Full> {
         let structure = &tasks().structure;

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod messages;
 pub mod notes;
 pub mod order;
+pub mod sections;
 pub mod settled;
 pub mod strand;
 pub mod team;
@@ -37,6 +38,7 @@ use deadheat_order::{Full, Signal, Step, Structure};
 use crate::order::thread::Thread;
 use crate::platform::world::{World, world};
 use descriptions::Descriptions;
+use sections::Sections;
 use settled::Settled;
 
 /// What limits what a run says of others.
@@ -63,6 +65,7 @@ pub struct Tasks {
     pub structure: Structure,
     pub descriptions: Descriptions,
     pub settled: Settled,
+    pub sections: Sections,
     /// What belongs to a step below this one comes before whatever is done now: there was a time when only one
     /// strand was left, or all met.
     era: AtomicU32,
@@ -86,6 +89,7 @@ impl Tasks {
             structure: Structure::new(),
             descriptions: Descriptions::new()?,
             settled: Settled::new()?,
+            sections: Sections::default(),
             era: AtomicU32::new(0),
             busy: AtomicU32::new(0),
             seen: AtomicU32::new(0),

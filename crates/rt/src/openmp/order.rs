@@ -16,6 +16,7 @@ use deadheat_online::fasttrack::{Order, Record};
 use deadheat_order::{Question, Search, Step, Task};
 
 use super::descriptions::Kind;
+use super::strand::Strand;
 use super::{Seen, tasks};
 use crate::check::origin::Origin;
 use crate::order::thread::Thread;
@@ -25,13 +26,14 @@ use crate::platform::world::world;
 #[derive(Debug, Default)]
 pub struct Answers {
     relations: Relations,
-    search: Search,
+    pub(super) search: Search,
     /// The last two sets of locks that were compared, and whether they have one in common.
     locks: (u32, u32, bool),
 }
 
 /// Asks for an access by a thread, to a word at an address.
 pub struct Asking<'a> {
+    strand: *mut Strand,
     pub answers: &'a mut Answers,
     pub task: Task,
     pub own: Own,
@@ -62,13 +64,15 @@ impl Asking<'_> {
     /// None: the thread runs no strand.
     #[inline]
     pub fn of(thread: &mut Thread, address: usize) -> Option<Asking<'_>> {
+        let running = thread.strand;
         // SAFETY: the strand that the running thread runs.
-        let strand = unsafe { thread.strand.as_ref()? };
+        let strand = unsafe { running.as_ref()? };
         let own = Own {
             stack: (thread.stack.0, strand.stack_base().min(thread.stack.1)),
             thread_local: thread.thread_local,
         };
         Some(Asking {
+            strand: running,
             answers: thread.answers.as_deref_mut()?,
             task: strand.order,
             own,
@@ -132,7 +136,9 @@ impl Asking<'_> {
     /// long as the tree alone decides.
     #[inline]
     pub fn is_superfluous(&mut self, history: &[Record], access: &Record) -> bool {
-        if access.kind().write || self.joinable || history.len() < 2 {
+        // What is read in a section, others may write in the next one.
+        let in_section = Origin(access.origin).locks() != 0;
+        if access.kind().write || in_section || self.joinable || history.len() < 2 {
             return false;
         }
         let tree = &tasks().structure.tree;
@@ -215,7 +221,12 @@ impl Order for &mut Asking<'_> {
         if (self.answers.locks.0, self.answers.locks.1) != (a, b) {
             self.answers.locks = (a, b, share_a_lock(a, b));
         }
-        self.answers.locks.2 || self.is_own(earlier, access)
+        let is_own = self.is_own(earlier, access);
+        if self.answers.locks.2 && !is_own {
+            // SAFETY: the strand that the running thread runs, which does nothing else meanwhile.
+            unsafe { &mut *self.strand }.hear(earlier, access);
+        }
+        self.answers.locks.2 || is_own
     }
 
     #[inline]

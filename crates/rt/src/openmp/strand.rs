@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use deadheat_order::{FinishPast, Signal, Step, Task};
+use deadheat_order::{FinishPast, Knowledge, Past, Signal, Step, Task};
 use rustc_hash::FxBuildHasher;
 
 use super::dependences::{Completion, Dependences, MUTEXINOUTSET, Predecessors};
@@ -135,6 +135,9 @@ pub struct Strand {
     /// The locks it holds while it does not run.
     pub held: Vec<Held>,
     pub messages: Messages,
+    /// What it comes after by critical sections: see [`sections`](super::sections). And the last that it heard.
+    pub(super) heard: Knowledge,
+    pub(super) heard_last: (usize, Past),
     /// What the undeferred task excludes that is created next.
     pub(super) excluding: Vec<Held>,
 }
@@ -192,6 +195,8 @@ impl Strand {
             limit: 0,
             held: Vec::new(),
             messages: Messages::default(),
+            heard: Knowledge::default(),
+            heard_last: (0, Past::default()),
             excluding: Vec::new(),
         }
     }
@@ -218,6 +223,7 @@ impl Strand {
         let mut strand = Strand::new(order, description, Enclosure::Nothing);
         strand.name = Name::thread(thread);
         strand.is_told = true;
+        strand.heard = self.heard.inherit();
         Some(Box::new(strand))
     }
 
@@ -276,6 +282,7 @@ impl Strand {
             .add(kind, self.description, stack, 0, 0);
         let mut child = Strand::new(order, description, self.inner_enclosure());
         child.undeferred = undeferred;
+        child.heard = self.heard.inherit();
         let excluding = std::mem::take(&mut self.excluding);
         if undeferred {
             child.home = self.home;
@@ -377,6 +384,7 @@ impl Strand {
         let after = std::mem::take(&mut self.after);
         self.piece = (Step::NONE, 0);
         after.note(self.name);
+        after.each_signal(|signal| self.hear_of(&[signal]));
         tasks().or_drop(after.join(&mut self.order));
     }
 
@@ -386,6 +394,8 @@ impl Strand {
         let events = self.completion.signals();
         tasks().or_drop(structure.join_all(&mut self.order, &events));
         notes::join(self.name, &events);
+        self.hear_of(&events);
+        self.tell_heard();
         let signal = structure.end(&self.order, None);
         notes::signal(self.name, TaskAction::End, &signal);
         self.completion.end(signal);
@@ -394,7 +404,7 @@ impl Strand {
             Enclosure::Group(group) => group.with(|past| {
                 structure.end(&self.order, Some(past));
             }),
-            Enclosure::Team(team) => team.tell_end(&self.order),
+            Enclosure::Team(team) => team.tell_end(self),
         }
         let escapes = self.leaks || !self.scopes.is_empty();
         if let Some(among) = &self.among {
@@ -414,14 +424,15 @@ impl Strand {
     /// `taskwait`: all children have ended.
     pub fn wait(&mut self) {
         self.wait_innermost();
-        let structure = &tasks().structure;
+        let mut all = Vec::new();
         for scope in &self.scopes {
             if let Scope::Wait(children) = scope {
-                let ended = children.with(|children| std::mem::take(&mut children.ended));
-                tasks().or_drop(structure.join_all(&mut self.order, &ended));
-                notes::join(self.name, &ended);
+                all.extend(children.with(|children| std::mem::take(&mut children.ended)));
             }
         }
+        tasks().or_drop(tasks().structure.join_all(&mut self.order, &all));
+        notes::join(self.name, &all);
+        self.hear_of(&all);
         self.dependences = None;
         self.note_step();
     }
@@ -441,6 +452,7 @@ impl Strand {
             escaped,
         } = children.with(std::mem::take);
         notes::join(self.name, &ended);
+        self.hear_of(&ended);
         if escaped {
             structure.leave_open(&mut self.order);
             tasks().or_drop(structure.join_all(&mut self.order, &ended));
@@ -474,6 +486,7 @@ impl Strand {
             return;
         }
         notes::tell(self.name, TaskAction::EndGroup, 0);
+        self.hear_of_groups();
         while let Some(scope) = self.scopes.pop() {
             match scope {
                 Scope::Wait(children) => {
@@ -492,6 +505,7 @@ impl Strand {
 
     /// What it has done so far can be waited for.
     pub fn signal(&mut self) -> Option<Signal> {
+        self.tell_heard();
         let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
         self.note_step();
         if let Some(signal) = &signal {
@@ -505,6 +519,7 @@ impl Strand {
         self.piece = (Step::NONE, 0);
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
         notes::join(self.name, signals);
+        self.hear_of(signals);
     }
 
     /// Whether it has children that it has not waited for.
@@ -513,8 +528,9 @@ impl Strand {
     }
 
     /// It goes on elsewhere in the tree, where everything it had begun has been waited for.
-    pub fn go_on(&mut self, order: Task) {
+    pub fn go_on(&mut self, order: Task, heard: Knowledge) {
         self.order = order;
+        self.heard = heard;
         self.name = Name::strand(order.step());
         self.is_told = false;
         self.scopes.clear();
@@ -524,10 +540,16 @@ impl Strand {
     }
 
     /// It goes on elsewhere in the tree: with a piece of a phase. What it has begun before is set aside.
-    pub fn step_aside(&mut self, order: Task, description: u32, phase: u32) -> Aside {
+    pub fn step_aside(
+        &mut self,
+        (order, heard): (Task, Knowledge),
+        description: u32,
+        phase: u32,
+    ) -> Aside {
         self.stack_is_free = !self.has_children();
         let aside = Aside {
             order: std::mem::replace(&mut self.order, order),
+            heard: std::mem::replace(&mut self.heard, heard),
             description: std::mem::replace(&mut self.description, description),
             scopes: std::mem::take(&mut self.scopes),
             dependences: self.dependences.take(),
@@ -543,6 +565,7 @@ impl Strand {
         self.piece = (Step::NONE, 0);
         self.stack_is_free = !self.has_children();
         self.order = aside.order;
+        self.heard = aside.heard;
         self.description = aside.description;
         self.leaks |= !self.scopes.is_empty();
         self.scopes = aside.scopes;
@@ -555,6 +578,7 @@ impl Strand {
 #[derive(Debug)]
 pub struct Aside {
     pub order: Task,
+    heard: Knowledge,
     pub description: u32,
     scopes: Vec<Scope>,
     dependences: Option<Box<Dependences>>,

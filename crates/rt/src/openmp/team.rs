@@ -13,11 +13,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use deadheat_order::{FinishPast, Signal, Task};
+use deadheat_order::{FinishPast, Knowledge, Signal, Task};
 use rustc_hash::FxHashMap;
 
 use super::descriptions::Kind;
 use super::notes::{self, Name, TaskAction};
+use super::sections;
 use super::strand::{Aside, Enclosure, Shared, Strand};
 use super::{Seen, tasks};
 use crate::check::origin::Stack;
@@ -44,6 +45,9 @@ struct Inner {
     /// The phase's number among those of all teams.
     id: u32,
     past: FinishPast,
+    /// What those have heard, by critical sections, who have ended in the present phase, and who did before it.
+    heard: Knowledge,
+    heard_before: Knowledge,
     /// The last `ordered` block, by the address of what orders it.
     ordered: FxHashMap<usize, Signal>,
     /// What iterations have told others of, by their numbers.
@@ -123,6 +127,8 @@ impl Team {
                 phase: 0,
                 id: tasks.new_phase(),
                 past,
+                heard: strand.heard.inherit(),
+                heard_before: strand.heard.inherit(),
                 ordered: FxHashMap::default(),
                 posted: FxHashMap::default(),
             }),
@@ -137,7 +143,9 @@ impl Team {
         if size == 1 {
             tasks.see(Seen::TeamOfOne);
         }
-        let (order, phase) = self.inner.with(|inner| (inner.spawn(number), inner.phase));
+        let (order, phase, heard) = self
+            .inner
+            .with(|inner| (inner.spawn(number), inner.phase, inner.heard_before));
         let stack = tasks.descriptions.get(self.description).stack;
         let description = tasks.descriptions.add(
             Kind::Implicit,
@@ -147,6 +155,7 @@ impl Team {
             0,
         );
         let mut strand = Strand::new(order?, description, Enclosure::Team(self.clone()));
+        strand.heard = heard;
         strand.member = Some(Member {
             team: self.clone(),
             number,
@@ -165,22 +174,25 @@ impl Team {
     }
 
     /// A task of the team ends.
-    pub fn tell_end(&self, order: &Task) {
+    pub fn tell_end(&self, strand: &Strand) {
         self.inner.with(|inner| {
-            tasks().structure.end(order, Some(&mut inner.past));
+            sections::add(&mut inner.heard, strand.heard.now);
+            let structure = &tasks().structure;
+            structure.end(&strand.order, Some(&mut inner.past));
         });
     }
 
     /// The region ends: the strand that met it goes on. Every member has arrived at its end.
     pub fn end(&self, strand: &mut Strand) {
         let structure = &tasks().structure;
-        let order = self.inner.with(|inner| {
+        let (order, heard) = self.inner.with(|inner| {
             let past = std::mem::take(&mut inner.past);
             tasks().or_drop(structure.end_finish(&mut inner.order, past));
             inner.note_end_of_phase(TaskAction::EndRegion);
-            inner.order
+            (inner.order, inner.heard.now)
         });
         strand.order = order;
+        sections::add(&mut strand.heard, heard);
         tasks().or_drop(structure.end_finish(&mut strand.order, FinishPast::default()));
         if self.is_alone() {
             tasks().or_drop(structure.signal(&mut strand.order));
@@ -198,7 +210,8 @@ impl Strand {
             && !std::mem::replace(&mut member.arrived, true)
         {
             notes::pause();
-            member.team.tell_end(&self.order);
+            let team = member.team.clone();
+            team.tell_end(self);
         }
     }
 
@@ -212,7 +225,7 @@ impl Strand {
         }
         let team = member.team.clone();
         let structure = &tasks().structure;
-        let order = team.inner.with(|inner| {
+        let (order, heard) = team.inner.with(|inner| {
             if inner.phase == member.phase {
                 let past = std::mem::take(&mut inner.past);
                 tasks().or_drop(structure.end_finish(&mut inner.order, past));
@@ -220,6 +233,7 @@ impl Strand {
                 inner.past = tasks()
                     .or_drop(structure.begin_finish(&mut inner.order))
                     .unwrap_or_default();
+                inner.heard_before = inner.heard;
                 inner.phase += 1;
                 inner.id = tasks().new_phase();
                 if team.is_alone() {
@@ -227,10 +241,10 @@ impl Strand {
                 }
             }
             member.phase = inner.phase;
-            inner.spawn(member.number)
+            (inner.spawn(member.number), inner.heard_before)
         });
         if let Some(order) = order {
-            self.go_on(order);
+            self.go_on(order, heard);
         }
     }
 
@@ -293,15 +307,15 @@ impl Strand {
         if recording::on() {
             return;
         }
-        let (spawned, phase) = team.inner.with(|inner| {
+        let (spawned, phase, heard) = team.inner.with(|inner| {
             let spawned = tasks().structure.spawn(&mut inner.order);
-            (spawned, inner.id)
+            (spawned, inner.id, inner.heard_before)
         });
         let Some(order) = tasks().or_drop(spawned) else {
             return;
         };
         let description = describe(self.description);
-        let aside = self.step_aside(order, description, phase);
+        let aside = self.step_aside((order, heard), description, phase);
         if let Some(Member {
             pieces: Some(pieces),
             ..
@@ -319,7 +333,8 @@ impl Strand {
         }) = &mut self.member
             && let Some(aside) = pieces.aside.take()
         {
-            team.tell_end(&self.order);
+            let team = team.clone();
+            team.tell_end(self);
             let end = tasks().structure.end(&self.order, None);
             self.step_back(aside);
             if self.has_asked() {

@@ -15,6 +15,7 @@ impl Strand {
     /// An undeferred task is created: part of this strand until it has to be told apart.
     pub(super) fn part(&mut self, stack: Stack, is_final: bool) -> Strand {
         let mut part = Strand::at(self.order, self.description, self.inner_enclosure());
+        part.heard = self.heard;
         part.part_of = self;
         part.stack = stack;
         part.undeferred = true;
@@ -33,6 +34,7 @@ impl Strand {
         };
         self.part_of = std::ptr::null_mut();
         creator.order = self.order;
+        creator.heard = self.heard;
         let structure = &tasks().structure;
         let begun = structure.begin_finish(&mut creator.order);
         let spawned = begun.and_then(|_| structure.spawn(&mut creator.order));
@@ -63,6 +65,7 @@ impl Strand {
         };
         self.join(&events);
         creator.order = self.order;
+        creator.heard = self.heard;
         if self.leaks {
             creator.leak();
         }

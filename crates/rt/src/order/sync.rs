@@ -502,6 +502,7 @@ pub fn unhold_only(thread: &mut Thread, address: usize) {
         thread.held.remove(index);
         thread.locks_changed();
         note_only(thread, Stamped::Unlock, address);
+        openmp::with_strand(thread, |strand| strand.end_section(address));
     }
 }
 
@@ -571,6 +572,7 @@ pub fn check_not_held(address: usize, pc: usize) {
     // Who called the function that took it, and what was held then, is not kept: every lock would pay for that.
     let there = Stack::new(ROOT, taken);
     let race = RacyAccess {
+        possible: false,
         address: address & !7,
         first: record(false, there, 0, AccessCause::LockTaken),
         second: record(true, here, locks, AccessCause::LockDestroyed),

@@ -43,6 +43,8 @@ pub struct RacyAccess {
     pub address: usize,
     pub first: Record,
     pub second: Record,
+    /// In another order of critical sections, the two accesses might not be made.
+    pub possible: bool,
 }
 
 /// See the [module](self).
@@ -79,7 +81,7 @@ struct Inner {
     /// The races by their two stacks.
     by_stacks: FxHashMap<(Stack, Stack, u8), u32>,
     /// How many were written of each pair of code addresses, and the last of them.
-    by_code: FxHashMap<(u64, u64), (u32, u32)>,
+    by_code: FxHashMap<(u64, u64, bool), (u32, u32)>,
     threads: FxHashSet<u32>,
     modules: modules::Modules,
     unreported: u64,
@@ -134,10 +136,10 @@ impl Findings {
             let known = inner.counts.len();
             (inner.race(thread, race), inner.counts.len() > known)
         });
-        if is_race {
+        if is_race && !race.possible {
             self.any.store(true, Ordering::Relaxed);
         }
-        if is_new {
+        if is_new && !race.possible {
             crate::platform::signals::tell_of_race();
             if self.options.halt_on_error {
                 self.halt();
@@ -318,7 +320,10 @@ impl Inner {
     fn count(&mut self, thread: &Thread, race: &RacyAccess) {
         let (first, second) = (&race.first, &race.second);
         let [stack1, stack2] = [first, second].map(|record| Origin(record.origin).stack());
-        let kinds = u8::from(first.kind().write) | u8::from(second.kind().write) << 1;
+        let possible = race.possible;
+        let kinds = u8::from(first.kind().write)
+            | u8::from(second.kind().write) << 1
+            | u8::from(possible) << 2;
         let stacks = if stack1 <= stack2 {
             (stack1, stack2, kinds)
         } else {
@@ -330,7 +335,7 @@ impl Inner {
         }
         let code = |stack: Stack| stack.addresses().next().unwrap_or(0);
         let (code1, code2) = (code(stack1), code(stack2));
-        let codes = (code1.min(code2), code1.max(code2));
+        let codes = (code1.min(code2), code1.max(code2), possible);
         let (written, last) = self.by_code.get(&codes).copied().unwrap_or_default();
         if written >= SAME_CODE {
             self.counts[last as usize - 1] += 1;
@@ -374,6 +379,7 @@ impl Inner {
         let common = race.first.mask() & race.second.mask();
         self.write_line(tape::Race {
             id: number.into(),
+            possible: race.possible,
             address: race.address as u64 + u64::from(common.trailing_zeros()),
             size: common.count_ones().into(),
             first: access(race.first, race.address, first_thread, &places),

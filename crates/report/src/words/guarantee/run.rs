@@ -11,6 +11,16 @@ use crate::text::style::{counted, grouped};
 /// for it; an OpenMP program's tasks are judged in every schedule.
 pub(crate) fn of_run(report: &RunReport) -> String {
     let mut sentence = happened(report);
+    match possible(report) {
+        0 => {}
+        n => super::add(
+            &mut sentence,
+            format!(
+                "{} in another order of critical sections, if both accesses are made then",
+                counted(n, "possible race")
+            ),
+        ),
+    }
     if let Some(prediction) = &report.other_orders
         && report.promise.scope() > Scope::Nothing
         && !report
@@ -76,17 +86,25 @@ pub(crate) fn of_run(report: &RunReport) -> String {
     sentence
 }
 
-/// How many races there were, those that the baseline knows included.
+/// How many races there were for certain, those that the baseline knows included.
 fn races(report: &RunReport) -> u64 {
-    let found = report.survey.findings.len() as u64 - destroyed(report);
+    let found = report.survey.findings.len() as u64 - destroyed(report) - possible(report);
     found + report.survey.in_baseline.unwrap_or(0)
 }
 
 /// How many places there are where a lock was destroyed that was held.
 fn destroyed(report: &RunReport) -> u64 {
+    of_kind(report, |finding| finding.rule == Rule::DestroyedWhileHeld)
+}
+
+/// How many races are only possible.
+fn possible(report: &RunReport) -> u64 {
+    of_kind(report, Finding::is_possible)
+}
+
+fn of_kind(report: &RunReport, is: impl Fn(&Finding) -> bool) -> u64 {
     let findings = report.survey.findings.iter();
-    let is = |finding: &&Finding| finding.rule == Rule::DestroyedWhileHeld;
-    findings.filter(is).count() as u64
+    findings.filter(|finding| is(finding)).count() as u64
 }
 
 fn happened(report: &RunReport) -> String {
@@ -111,6 +129,14 @@ fn happened(report: &RunReport) -> String {
             ", {} OpenMP tasks, regions and chunks",
             grouped(openmp.tasks)
         );
+    }
+    if possible(report) > 0 {
+        return match report.promise.scope() {
+            Scope::Nothing | Scope::PartOfRun => {
+                format!("no certain race in what was seen of this run ({ran})")
+            }
+            _ => format!("no certain race in this run ({ran})"),
+        };
     }
     match report.promise.scope() {
         Scope::Threads => {

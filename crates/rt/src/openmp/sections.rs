@@ -1,0 +1,195 @@
+//! Critical sections: which races another order of them could undo.
+//!
+//! Sections can come in another order, so to the question whether two accesses race they order nothing. But where one
+//! section reads what another has written, or writes what it has read, the other order may decide what is done at all.
+//!
+//! The simple model: happens-before with one more kind of edge. Whoever makes an access in a section that
+//! conflicts with an access in an earlier section of the same lock, by a strand that nothing else orders with it,
+//! has *heard* of all that was done before the sections of that lock were given back so far. What it
+//! starts, and who waits for it, have heard what it has. A race whose first access comes before the second by these
+//! edges is *possible*: the order of sections in which the accesses meet may be one in which they are not made. Every other race
+//! is *certain*: this run, with its sections in the same order as far as something flows through them, makes both accesses
+//! in either order.
+//!
+//! What is not known counts as heard: a task group hears what anybody has, and past [`MOST`] sections, or [`QUESTIONS`]
+//! questions, every race is possible once something has flown.
+//! Cost: a step and a join for each section, up to [`MOST`]; nothing more until something flows.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use deadheat_online::fasttrack::Record;
+use deadheat_order::{Knowledge, Past, Question, Signal, Step};
+use rustc_hash::FxHashMap;
+
+use super::order::Answers;
+use super::strand::{Shared, Strand};
+use super::tasks;
+use crate::check::origin::Origin;
+use crate::order::thread::Thread;
+use crate::output::recording;
+use crate::platform::world::world;
+
+/// How many sections begin a step when they end.
+const MOST: u32 = 1 << 17;
+/// How often is asked whether a race is certain.
+const QUESTIONS: u32 = 10_000;
+
+/// What all sections have told.
+#[derive(Debug, Default)]
+pub struct Sections {
+    /// Something has flown.
+    any: AtomicBool,
+    ended: AtomicU32,
+    asked: AtomicU32,
+    inner: Shared<Option<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// What was done before each lock was given back.
+    locks: FxHashMap<usize, Knowledge>,
+    /// What was heard by those who may be waited for, by their last step.
+    heard: FxHashMap<u32, Past>,
+    /// What the tasks of groups have heard.
+    by_groups: Knowledge,
+}
+
+impl Sections {
+    fn with<T>(&self, what: impl FnOnce(&mut Inner) -> T) -> T {
+        self.inner.with(|inner| what(inner.get_or_insert_default()))
+    }
+
+    fn have_flown(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+}
+
+/// Adds what somebody has heard.
+pub fn add(heard: &mut Knowledge, more: Past) {
+    if more != Past::default() {
+        tasks().or_drop(tasks().structure.joins.merge(heard, more));
+    }
+}
+
+impl Strand {
+    /// It has given a lock back.
+    pub fn end_section(&mut self, lock: usize) {
+        let sections = &tasks().sections;
+        if recording::on() || sections.ended.load(Ordering::Relaxed) >= MOST {
+            return;
+        }
+        sections.ended.fetch_add(1, Ordering::Relaxed);
+        let Some(signal) = self.signal() else { return };
+        let mut known = Knowledge::default();
+        add(&mut known, signal.known);
+        add(&mut known, self.heard.now);
+        let signal = Signal {
+            known: known.now,
+            ..signal
+        };
+        sections.with(|inner| {
+            let told = inner.locks.entry(lock).or_default();
+            tasks().or_drop(tasks().structure.joins.join(told, signal));
+        });
+    }
+
+    /// In a section, it does something that conflicts with what was done in an earlier one.
+    #[cold]
+    pub fn hear(&mut self, earlier: &Record, access: &Record) {
+        let sections = &tasks().sections;
+        sections.any.store(true, Ordering::Relaxed);
+        let [a, b] = [earlier, access].map(|record| Origin(record.origin).locks());
+        let sets = &world().locksets;
+        for lock in sets.addresses(a) {
+            if sets.addresses(b).any(|other| other >> 1 == lock >> 1) {
+                self.hear_lock((lock >> 1) as usize, Step(earlier.time()));
+            }
+        }
+    }
+
+    fn hear_lock(&mut self, lock: usize, earlier: Step) {
+        let told = tasks()
+            .sections
+            .with(|inner| inner.locks.get(&lock).map(|told| told.now));
+        match told {
+            Some(told) if self.heard_last == (lock, told) => {}
+            Some(told) => {
+                self.heard_last = (lock, told);
+                add(&mut self.heard, told);
+            }
+            // Tasks that exclude each other by their dependences: each is a section as a whole.
+            None => {
+                let signal = Signal {
+                    step: earlier,
+                    known: Past::default(),
+                };
+                let joins = &tasks().structure.joins;
+                tasks().or_drop(joins.join(&mut self.heard, signal));
+            }
+        }
+    }
+
+    /// It can be waited for now.
+    pub(super) fn tell_heard(&self) {
+        if self.heard.now != Past::default() {
+            let (step, heard) = (self.step(), self.heard.now);
+            tasks().sections.with(|inner| {
+                inner.heard.insert(step.0, heard);
+                add(&mut inner.by_groups, heard);
+            });
+        }
+    }
+
+    /// It has waited for these.
+    pub(super) fn hear_of(&mut self, signals: &[Signal]) {
+        if !tasks().sections.have_flown() {
+            return;
+        }
+        for signal in signals {
+            let heard = tasks()
+                .sections
+                .with(|inner| inner.heard.get(&signal.step.0).copied());
+            add(&mut self.heard, heard.unwrap_or_default());
+        }
+    }
+
+    /// It has waited for tasks of which nobody knows which they were.
+    pub(super) fn hear_of_groups(&mut self) {
+        if tasks().sections.have_flown() {
+            let heard = tasks().sections.with(|inner| inner.by_groups.now);
+            add(&mut self.heard, heard);
+        }
+    }
+}
+
+/// Whether the running thread's access could not have met an earlier one if sections had come in another order.
+#[cold]
+pub fn is_only_possible(thread: &mut Thread, earlier: &Record) -> bool {
+    // SAFETY: the strand that the running thread runs.
+    let Some(strand) = (unsafe { thread.strand.as_ref() }) else {
+        return false;
+    };
+    let sections = &tasks().sections;
+    if !sections.have_flown() || strand.heard.now == Past::default() {
+        return false;
+    }
+    let Some(answers) = thread.answers.as_deref_mut() else {
+        return true;
+    };
+    let is_much = sections.ended.load(Ordering::Relaxed) >= MOST
+        || sections.asked.fetch_add(1, Ordering::Relaxed) >= QUESTIONS;
+    is_much || comes_before(answers, Step(earlier.time()), strand.heard.now)
+}
+
+fn comes_before(answers: &mut Answers, step: Step, known: Past) -> bool {
+    let structure = &tasks().structure;
+    let question = Question {
+        step,
+        since: tasks().descriptions.time(step),
+        milestone: Step::NONE,
+        known,
+    };
+    answers
+        .search
+        .finds(&structure.tree, &structure.joins, question)
+}
