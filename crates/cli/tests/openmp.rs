@@ -64,6 +64,9 @@ fn untied_tasks_have_one_verdict_in_every_run() {
     assert!(corpus.programs.len() >= 7);
     for program in &mut corpus.programs {
         program.threads = ["2", "3", "8"].map(str::to_string).to_vec();
+        let mut threads = std::mem::take(&mut program.threads);
+        threads.retain(|threads| !program.hangs_with(threads));
+        program.threads = threads;
     }
     if let Some(compiler) = openmp_compiler() {
         corpus.assert_verdicts_in_runs(6, &[compiler], Program::check);
@@ -152,9 +155,9 @@ fn no_order_is_predicted_in_which_a_lock_is_free_at_a_barrier_at_which_it_was_he
     assert_eq!(report["predicted"], serde_json::json!([]), "{report}");
 }
 
-/// Two tasks of which one follows the other because of flags in critical sections: neither the order of tasks nor a lock keeps their
-/// accesses apart.
-const DECIDED: [&str; 2] = [
+/// Two tasks or threads of which one follows the other because of flags in critical sections, or because who has a lock meets the other
+/// before giving it back: neither the order of tasks nor a lock that both hold keeps their accesses apart.
+const DECIDED: [&str; 5] = [
     // The zipper paper's Figure 2.
     "#pragma omp parallel
      #pragma omp single
@@ -190,6 +193,49 @@ const DECIDED: [&str; 2] = [
          seen = a[2];
        } while (seen < 2);
        if (me == 1) a[3] = a[0];
+     }",
+    // A lock that is held across a barrier.
+    "#pragma omp parallel num_threads(2)
+     {
+       if (omp_get_thread_num() == 0) omp_set_lock(&lock);
+     #pragma omp barrier
+       if (omp_get_thread_num() == 0) {
+         a[0] = 1;
+         omp_unset_lock(&lock);
+       } else {
+         omp_set_lock(&lock);
+         omp_unset_lock(&lock);
+         a[0] = 2;
+       }
+     }",
+    // A barrier of two locks: each thread gives back its own and waits for the other's.
+    "static omp_lock_t other;
+     omp_init_lock(&other);
+     #pragma omp parallel num_threads(2)
+     {
+       int first = omp_get_thread_num() == 0;
+       omp_lock_t *mine = first ? &lock : &other, *theirs = first ? &other : &lock;
+       omp_set_lock(mine);
+     #pragma omp barrier
+       if (first) a[0] = 1;
+       omp_unset_lock(mine);
+       omp_set_lock(theirs);
+       omp_unset_lock(theirs);
+       if (!first) a[0] = 2;
+     }",
+    // A lock that is held while the task is created that takes it.
+    "#pragma omp parallel num_threads(2)
+     #pragma omp single
+     {
+       omp_set_lock(&lock);
+     #pragma omp task
+       {
+         omp_set_lock(&lock);
+         omp_unset_lock(&lock);
+         a[0] = 1;
+       }
+       a[0] = 2;
+       omp_unset_lock(&lock);
      }",
 ];
 

@@ -145,10 +145,9 @@ fn add(side: &mut Side, event: &Event, locks: &[(Lock, bool)], names: &Names) {
         *atomic |= event.any_access().is_some_and(|(_, atomic)| atomic);
     }
     if side.locks.is_empty() && !locks.is_empty() {
-        let named = locks.iter().map(|&(lock, exclusive)| HeldLock {
-            name: names.lock(lock).into_owned(),
-            exclusive,
-        });
+        let named = locks
+            .iter()
+            .map(|&(lock, exclusive)| HeldLock::traced(&names.lock(lock), exclusive));
         side.locks = named.collect();
     }
 }

@@ -139,6 +139,28 @@ pub struct HeldLock {
     pub exclusive: bool,
 }
 
+impl HeldLock {
+    /// What a trace calls a lock between two of the barriers across which it is held, `times` after the first; 0: its own name.
+    pub fn held_across(times: u64) -> String {
+        match times {
+            0 => String::new(),
+            1 => format!("{HELD_ACROSS}a barrier"),
+            n => format!("{HELD_ACROSS}{n} barriers"),
+        }
+    }
+
+    /// A lock by the name that a trace gives it: one that is held across barriers has several there.
+    pub fn traced(name: &str, exclusive: bool) -> HeldLock {
+        let own = name.split_once(&format!(" ({HELD_ACROSS}"));
+        HeldLock {
+            name: own.map_or(name, |(own, _)| own).to_string(),
+            exclusive,
+        }
+    }
+}
+
+const HELD_ACROSS: &str = "held across ";
+
 /// How a thread came to be.
 #[derive(Clone, Debug)]
 pub struct Creation {

@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 
+use deadheat_model::finding::HeldLock;
 use deadheat_model::words::Table;
 use deadheat_model::{AtomicOrdering, Barrier, Location, Lock, Op, Promise, Semaphore, Strand};
 use deadheat_tape::AtomicKind;
@@ -134,11 +135,7 @@ impl Lowering {
     ) -> Result<(), N::Error> {
         if self.object(address).lock.is_none() {
             let kept = self.object(address).kept;
-            let what = match kept {
-                0 => String::new(),
-                1 => "held across a barrier".to_string(),
-                n => format!("held across {n} barriers"),
-            };
+            let what = HeldLock::held_across(kept.into());
             // What has no address is a dependence of OpenMP.
             let lock = Lock(match address >> 47 {
                 0 => names.number(Table::Locks, address, &what)?,

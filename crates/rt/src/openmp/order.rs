@@ -81,6 +81,19 @@ impl Asking<'_> {
         })
     }
 
+    /// Whether one step is, or comes before, another, which is the running strand's.
+    #[inline]
+    pub fn comes_before(&mut self, a: Step, b: Step) -> bool {
+        a == b
+            || tasks().is_past(a)
+            || self
+                .answers
+                .relations
+                .of(&tasks().structure.tree, a, b)
+                .precedes()
+            || self.joins_lead(a)
+    }
+
     fn joins_lead(&mut self, earlier: Step) -> bool {
         let known = self.task.known();
         known.0 != 0
@@ -196,15 +209,7 @@ impl Asking<'_> {
 impl Order for &mut Asking<'_> {
     #[inline]
     fn precedes(&mut self, earlier: &Record, access: &Record) -> bool {
-        let (a, b) = (Step(earlier.time()), Step(access.time()));
-        a == b
-            || tasks().is_past(a)
-            || self
-                .answers
-                .relations
-                .of(&tasks().structure.tree, a, b)
-                .precedes()
-            || self.joins_lead(a)
+        self.comes_before(Step(earlier.time()), Step(access.time()))
     }
 
     #[inline]

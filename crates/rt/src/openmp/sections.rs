@@ -11,6 +11,9 @@
 //! is *certain*: this run, with its sections in the same order as far as something flows through them, makes both accesses
 //! in either order.
 //!
+//! A section that began before another could (its holder started the other, or met it at a barrier, while it held the lock) also
+//! ends before that, in every order: whoever begins the other has heard of it, whatever flows.
+//!
 //! What is not known counts as heard: a task group hears what anybody has, and past [`MOST`] sections, or [`QUESTIONS`]
 //! questions, every race is possible once something has flown.
 //! Cost: a step and a join for each section, up to [`MOST`]; nothing more until something flows.
@@ -21,16 +24,21 @@ use deadheat_online::fasttrack::Record;
 use deadheat_order::{Knowledge, Past, Question, Signal, Step};
 use rustc_hash::FxHashMap;
 
-use super::order::Answers;
+use super::order::{Answers, Asking};
 use super::strand::{Shared, Strand};
 use super::tasks;
 use crate::check::origin::Origin;
 use crate::order::thread::Thread;
 use crate::output::recording;
+use crate::platform::os;
 use crate::platform::world::world;
 
 /// How many sections begin a step when they end.
 const MOST: u32 = 1 << 17;
+/// How many sections of a lock that others can have met are kept.
+const MET: usize = 16;
+/// How often somebody is let run who is about to tell that a section has ended.
+const PATIENCE: u32 = 200;
 /// How often is asked whether a race is certain.
 const QUESTIONS: u32 = 10_000;
 
@@ -48,6 +56,11 @@ pub struct Sections {
 struct Inner {
     /// What was done before each lock was given back.
     locks: FxHashMap<usize, Knowledge>,
+    /// The sections of each lock that are not known to have ended: whose each is, and the step in which it began.
+    open: FxHashMap<usize, Vec<(u32, Step)>>,
+    /// The sections of each lock that somebody else can have met: the steps in which they began, and what was done before
+    /// they ended.
+    met: FxHashMap<usize, Vec<(Step, Past)>>,
     /// What was heard by those who may be waited for, by their last step.
     heard: FxHashMap<u32, Past>,
     /// What the tasks of groups have heard.
@@ -72,7 +85,7 @@ pub fn add(heard: &mut Knowledge, more: Past) {
 }
 
 impl Strand {
-    /// It has given a lock back.
+    /// It has given a lock back, which it, or who began with the lock, has taken.
     pub fn end_section(&mut self, lock: usize) {
         let sections = &tasks().sections;
         if recording::on() || sections.ended.load(Ordering::Relaxed) >= MOST {
@@ -88,8 +101,24 @@ impl Strand {
             ..signal
         };
         sections.with(|inner| {
+            let joins = &tasks().structure.joins;
             let told = inner.locks.entry(lock).or_default();
-            tasks().or_drop(tasks().structure.joins.join(told, signal));
+            tasks().or_drop(joins.join(told, signal));
+            // Nobody can have met what began in the step that ends now.
+            let open = inner.open.entry(lock).or_default();
+            let own = open
+                .iter()
+                .position(|(whose, _)| *whose == self.description);
+            let began = (!open.is_empty()).then(|| open.remove(own.unwrap_or(0)).1);
+            if let Some(began) = began.filter(|began| *began != signal.step) {
+                let mut own = Knowledge::default();
+                tasks().or_drop(joins.join(&mut own, signal));
+                let met = inner.met.entry(lock).or_default();
+                if met.len() >= MET {
+                    met.remove(0);
+                }
+                met.push((began, own.now));
+            }
         });
     }
 
@@ -158,6 +187,54 @@ impl Strand {
         if tasks().sections.have_flown() {
             let heard = tasks().sections.with(|inner| inner.by_groups.now);
             add(&mut self.heard, heard);
+        }
+    }
+}
+
+/// The running thread has taken a lock.
+pub fn begin_section(thread: &mut Thread, lock: usize) {
+    let sections = &tasks().sections;
+    if recording::on() || sections.ended.load(Ordering::Relaxed) >= MOST {
+        return;
+    }
+    // SAFETY: the strand that the running thread runs.
+    let Some(strand) = (unsafe { thread.strand.as_ref() }) else {
+        return;
+    };
+    let (whose, now, heard) = (strand.description, strand.step(), strand.heard.now);
+    let begin = |waited: bool| {
+        sections.with(|inner| {
+            let open = inner.open.entry(lock).or_default();
+            let is_open = open.iter().any(|(other, _)| *other != whose);
+            if is_open && !waited {
+                return None;
+            }
+            // Whose end nobody has told by now is not told any more.
+            open.retain(|(other, _)| *other == whose);
+            open.push((whose, now));
+            Some(inner.met.get(&lock).cloned().unwrap_or_default())
+        })
+    };
+    // Whoever gives a lock back says so when another may have it already, and is about to.
+    let mut patience = 0..PATIENCE;
+    let met = loop {
+        match begin(patience.next().is_none()) {
+            Some(met) => break met,
+            None => os::yield_now(),
+        }
+    };
+    for (began, told) in met {
+        let Some(mut asking) = Asking::of(thread, 0) else {
+            return;
+        };
+        let is_known = asking.comes_before(began, now)
+            || heard != Past::default() && comes_before(asking.answers, began, heard);
+        if is_known {
+            sections.any.store(true, Ordering::Relaxed);
+            // SAFETY: as above; nothing else refers to it here.
+            if let Some(strand) = unsafe { thread.strand.as_mut() } {
+                add(&mut strand.heard, told);
+            }
         }
     }
 }

@@ -483,6 +483,7 @@ pub fn hold_only(thread: &mut Thread, address: usize) {
     });
     thread.locks_changed();
     note_only(thread, Stamped::Lock, address);
+    openmp::sections::begin_section(thread, address);
 }
 
 /// Records that a lock of OpenMP was taken, or given back.
@@ -502,8 +503,9 @@ pub fn unhold_only(thread: &mut Thread, address: usize) {
         thread.held.remove(index);
         thread.locks_changed();
         note_only(thread, Stamped::Unlock, address);
-        openmp::with_strand(thread, |strand| strand.end_section(address));
     }
+    // Of a lock that another thread has taken, too: OpenMP forbids it, but it works.
+    openmp::with_strand(thread, |strand| strand.end_section(address));
 }
 
 /// A lock is about to be given back. A writer's channel is its alone; readers add to theirs.
