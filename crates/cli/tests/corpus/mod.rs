@@ -11,6 +11,7 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
@@ -668,13 +669,22 @@ fn is_piece(access: &Value) -> bool {
 /// Runs a command to its end, which must come within a minute.
 fn end(mut command: Command) -> Result<ExitStatus, String> {
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
+    // With what it starts: a program that spins would go on for ever.
+    let mut child = command.process_group(0).spawn().unwrap();
+    let group = format!("-{}", child.id());
     let start = Instant::now();
     loop {
         match child.try_wait().unwrap() {
             Some(status) => return Ok(status),
             None if start.elapsed() > Duration::from_secs(60) => {
-                child.kill().unwrap();
+                let mut kill = Command::new("kill");
+                assert!(
+                    kill.args(["-KILL", "--", &group])
+                        .status()
+                        .unwrap()
+                        .success()
+                );
+                child.wait().unwrap();
                 return Err("it has not ended within a minute".to_string());
             }
             None => std::thread::sleep(Duration::from_millis(2)),
