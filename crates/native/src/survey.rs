@@ -301,7 +301,7 @@ fn heap_name(
     let content = symbols.content(process, stack.iter().copied(), block);
     content
         .and_then(|content| {
-            let (ty, path) = symbols.held(&content, offset, size)?;
+            let (ty, path) = symbols.name_in(&content, offset, size)?;
             Some(format!("{ty}{path}"))
         })
         .unwrap_or_else(|| Variable::heap_block(block, offset))

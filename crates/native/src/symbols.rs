@@ -12,7 +12,7 @@ use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Module, Process, StackFrame};
-use crate::names::allocation::{self, Said};
+use crate::names::allocation::{self, Hint};
 use crate::names::symbol::{demangled, plain};
 use crate::names::{Candidate, Content, Function, Names, Scope, nearby};
 use crate::runtime::is_own_header;
@@ -165,9 +165,9 @@ impl Symbols {
                 None => {
                     let module = process.module(address.saturating_sub(1))?;
                     let names = &mut self.module(module).names;
-                    let candidates = said(frame).into_iter();
+                    let candidates = hints(frame).into_iter();
                     let candidates: Rc<[Candidate]> = candidates
-                        .filter_map(|said| names.candidate(&module.path, frame.offset, &said))
+                        .filter_map(|hint| names.candidate(&module.path, frame.offset, &hint))
                         .collect();
                     self.candidates.insert(key, candidates.clone());
                     candidates
@@ -185,14 +185,14 @@ impl Symbols {
     }
 
     /// What a byte of such a block is called, where `size` bytes are accessed: the type, and from there to the byte.
-    pub fn held<'c>(
+    pub fn name_in<'c>(
         &self,
         content: &'c HeapContent,
         offset: u64,
         size: u64,
     ) -> Option<(&'c str, String)> {
         let module = self.modules.get(&*content.module)?;
-        module.names.held(&content.content, offset, size)
+        module.names.name_in(&content.content, offset, size)
     }
 
     fn local_of(
@@ -238,9 +238,9 @@ impl Symbols {
 }
 
 /// What a call says of the type that it allocates, what says it best first.
-fn said(frame: &Frame) -> Vec<Said> {
-    if let Some(said) = frame.function.as_deref().and_then(allocation::of_allocator) {
-        return vec![said];
+fn hints(frame: &Frame) -> Vec<Hint> {
+    if let Some(hint) = frame.function.as_deref().and_then(allocation::of_allocator) {
+        return vec![hint];
     }
     let (Some(file), Some(number)) = (&frame.file, frame.line) else {
         return Vec::new();
@@ -250,9 +250,9 @@ fn said(frame: &Frame) -> Vec<Said> {
     // The call itself may be one of several in the line.
     let column = frame.column.map_or(0, |column| column as usize - 1);
     let call = line.get(column..).unwrap_or_default();
-    let mut said = allocation::of_line(call);
-    said.extend(allocation::of_line(line));
-    said
+    let mut hints = allocation::of_line(call);
+    hints.extend(allocation::of_line(line));
+    hints
 }
 
 /// A critical section of OpenMP, as the program calls it, by the variable that the compilers make for it.

@@ -3,9 +3,9 @@
 //!
 //! A line is text, and text can be misread: whoever asks compares the type's size with the block's.
 
-/// What is said of a block.
+/// What a line, or a function's name, hints at: what a block holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Hint {
     /// What it holds.
     pub what: Spelling,
     /// How many bytes come before that.
@@ -14,9 +14,9 @@ pub struct Said {
     pub and_more: bool,
 }
 
-impl From<Spelling> for Said {
-    fn from(what: Spelling) -> Said {
-        Said {
+impl From<Spelling> for Hint {
+    fn from(what: Spelling) -> Hint {
+        Hint {
             what,
             before: 0,
             and_more: false,
@@ -24,7 +24,7 @@ impl From<Spelling> for Said {
     }
 }
 
-/// The type that something is said to have.
+/// A type, as it is spelt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// A type, without namespaces: `Node`, `Box<int>`, `unsigned long`.
@@ -45,7 +45,7 @@ const HEADERS: [(&str, u64); 5] = [
 ];
 
 /// What an allocator of the C++ library allocates, by the name of its function.
-pub fn of_allocator(function: &str) -> Option<Said> {
+pub fn of_allocator(function: &str) -> Option<Hint> {
     let after = ["std::__new_allocator<", "new_allocator<", "std::allocator<"]
         .into_iter()
         .find_map(|name| function.split_once(name))?
@@ -56,7 +56,7 @@ pub fn of_allocator(function: &str) -> Option<Said> {
         Some((first_argument(inside), *size))
     });
     let (value, before) = header.unwrap_or((value, 0));
-    Some(Said {
+    Some(Hint {
         before,
         ..spelling(value)?.into()
     })
@@ -75,7 +75,7 @@ fn first_argument(list: &str) -> &str {
 }
 
 /// What a piece of a line says, what says it best first.
-pub fn of_line(line: &str) -> Vec<Said> {
+pub fn of_line(line: &str) -> Vec<Hint> {
     let words = |word: &'static str| {
         line.match_indices(word).filter_map(move |(at, _)| {
             let before = line[..at].chars().next_back();
@@ -88,12 +88,12 @@ pub fn of_line(line: &str) -> Vec<Said> {
     let sizes = words("sizeof").filter_map(|(at, after)| {
         let (what, after) = of_sizeof(after.trim_start())?;
         let is_sum = line[..at].trim_end().ends_with('+') || after.trim_start().starts_with('+');
-        Some(Said {
+        Some(Hint {
             and_more: is_sum,
             ..what.into()
         })
     });
-    let mut all: Vec<Said> = sizes.collect();
+    let mut all: Vec<Hint> = sizes.collect();
     found.extend(words("new").map(|(_, after)| {
         let after = after.trim_start();
         // Where to put it, or what not to throw.
@@ -112,7 +112,7 @@ pub fn of_line(line: &str) -> Vec<Said> {
     for name in ["malloc", "calloc", "realloc", "aligned_alloc"] {
         found.extend(words(name).map(|(at, _)| of_context(line[..at].trim_end())));
     }
-    all.extend(found.into_iter().flatten().map(Said::from));
+    all.extend(found.into_iter().flatten().map(Hint::from));
     all
 }
 
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_line_says_what_it_allocates() {
         let pointed = |name: &str| Spelling::PointedBy(name.to_string());
-        for (line, said) in [
+        for (line, expected) in [
             ("auto n = new Node{1, nullptr};", vec![ty("Node")]),
             (
                 "Node *n = new (std::nothrow) app::Node(2);",
@@ -254,23 +254,23 @@ mod tests {
             ("auto p = std::make_unique<Node[]>(3);", vec![ty("Node")]),
             ("auto p = std::make_shared<app::Node>(3);", vec![ty("Node")]),
         ] {
-            let said: Vec<Said> = said.into_iter().map(Said::from).collect();
-            assert_eq!(of_line(line), said, "{line}");
+            let expected: Vec<Hint> = expected.into_iter().map(Hint::from).collect();
+            assert_eq!(of_line(line), expected, "{line}");
         }
         for line in [
             "n = malloc(sizeof(struct node) + size);",
             "n = malloc(size + sizeof(struct node));",
         ] {
-            let [said] = &of_line(line)[..] else {
+            let [hint] = &of_line(line)[..] else {
                 panic!("{line}");
             };
-            assert_eq!((&said.what, said.and_more), (&ty("node"), true), "{line}");
+            assert_eq!((&hint.what, hint.and_more), (&ty("node"), true), "{line}");
         }
     }
 
     #[test]
     fn an_allocator_of_the_library_says_what_of() {
-        for (function, said) in [
+        for (function, expected) in [
             (
                 "std::__new_allocator<int>::allocate(unsigned long, void const*)",
                 Some((ty("int"), 0)),
@@ -293,8 +293,8 @@ mod tests {
             ),
             ("operator new(unsigned long)", None),
         ] {
-            let found = of_allocator(function).map(|said| (said.what, said.before));
-            assert_eq!(found, said, "{function}");
+            let found = of_allocator(function).map(|hint| (hint.what, hint.before));
+            assert_eq!(found, expected, "{function}");
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::allocation::{Said, Spelling};
+use super::allocation::{Hint, Spelling};
 use super::dies::{Die, Dies, Entry};
 use super::path;
 use super::types::{Shape, TypeId, Types};
@@ -38,22 +38,22 @@ pub struct Content {
 /// What is kept in front of an array whose elements have destructors: how many they are.
 const COUNT: u64 = 8;
 
-/// What code of a function may have allocated, of which this was said.
+/// What code of a function may have allocated, by this hint.
 pub fn candidate(
     dies: &mut Dies,
     types: &mut Types,
     function: Die,
-    said: &Said,
+    hint: &Hint,
 ) -> Option<Candidate> {
-    let (name, ty) = find(dies, types, function, &said.what)?;
+    let (name, ty) = find(dies, types, function, &hint.what)?;
     let each = types.get(ty).size;
     (each > 0).then(|| Candidate {
         name: name.into(),
         ty,
         each,
-        before: said.before,
+        before: hint.before,
         // An array at its end may have any length.
-        is_single: said.and_more || path::is_open(types, ty),
+        is_single: hint.and_more || path::is_open(types, ty),
     })
 }
 
@@ -80,14 +80,14 @@ impl Candidate {
     }
 }
 
-/// The type that something is said to have, and what it is called.
+/// The type that a hint means, and what it is called.
 fn find(
     dies: &mut Dies,
     types: &mut Types,
     function: Die,
-    said: &Spelling,
+    hint: &Spelling,
 ) -> Option<(String, TypeId)> {
-    match said {
+    match hint {
         Spelling::Pointer => {
             let ty = types.add(8, Shape::Whole);
             Some(("pointer".to_string(), ty))

@@ -37,7 +37,7 @@ use std::cell::OnceCell;
 
 use deadheat_tape::findings::StackFrame;
 
-use allocation::Said;
+use allocation::Hint;
 use definitions::Definitions;
 use dies::{Die, Dies};
 use index::Index;
@@ -122,16 +122,16 @@ impl Names {
         })
     }
 
-    /// What code at an address of the file's own may have allocated, of which this is said.
-    pub fn candidate(&mut self, path: &str, code: u64, said: &Said) -> Option<Candidate> {
+    /// What code at an address of the file's own may have allocated, by this hint.
+    pub fn candidate(&mut self, path: &str, code: u64, hint: &Hint) -> Option<Candidate> {
         self.look_up(path, |loaded, types| {
             let function = loaded.index.function(code)?;
-            heap::candidate(&mut loaded.dies(), types, function, said)
+            heap::candidate(&mut loaded.dies(), types, function, hint)
         })
     }
 
     /// What a byte of a block that holds this is called, where `size` bytes are accessed: the type, and from there to the byte.
-    pub fn held<'c>(
+    pub fn name_in<'c>(
         &self,
         content: &'c Content,
         offset: u64,

@@ -34,7 +34,7 @@ impl Name {
         match (self, offset) {
             (Name::Block(number, block, content), _) => {
                 let content = content.as_ref();
-                match content.and_then(|content| symbols.held(content, offset, size)) {
+                match content.and_then(|content| symbols.name_in(content, offset, size)) {
                     Some((ty, path)) => Variable::heap_object(ty, *number, &path),
                     None => format!("{}#{number}", Variable::heap_block(*block, offset)),
                 }

@@ -14,8 +14,8 @@ const FIRST_STACK: usize = 8 << 20;
 /// the program has asked it to do. The address itself if it is the program's, or the call is not known.
 ///
 /// A call puts where it returns to below all that the function has on the stack, where the hook at its start has found
-/// this to end. What else may lie there (of functions that enlarge their part of the stack later) follows no call, or one of
-/// a hook, which the command knows.
+/// this to end. In a function that enlarges its part of the stack later, something else lies there: an address that follows
+/// no call, or where an earlier call of the same function has returned to.
 pub fn call_of_program(thread: &Thread, code: usize) -> usize {
     let local = local();
     let top = local.frame.get();
