@@ -25,6 +25,8 @@ use smallvec::SmallVec;
 #[derive(Debug)]
 pub struct Timeline {
     slot: Strand,
+    /// Its first time. Threads that have a slot in turn differ in it.
+    first: Time,
     /// The time of accesses made now.
     now: Time,
     /// What happens before now. The own entry is the time of the last release.
@@ -44,6 +46,7 @@ impl Timeline {
         clock.set(slot, before);
         Timeline {
             slot,
+            first: before + 1,
             now: before + 1,
             clock,
             dirty_since_release: false,
@@ -133,6 +136,12 @@ impl Timeline {
     fn epoch(&self) -> Epoch {
         Epoch::new(self.slot, self.clock.get(self.slot))
     }
+
+    /// Names the thread, and none that has or will have the same slot.
+    #[inline]
+    fn thread(&self) -> Epoch {
+        Epoch::new(self.slot, self.first)
+    }
 }
 
 /// The times of so few threads lie in the channel itself: processors that take turns at it need not pass other memory on.
@@ -145,8 +154,8 @@ pub struct Channel {
     clock: SmallVec<[Time; FEW]>,
     /// Whoever knows this epoch knows the whole clock. None: nobody is known to.
     owner: Epoch,
-    /// Who released into it last.
-    last: Option<Strand>,
+    /// The thread that released into it last, by its first time.
+    last: Option<Epoch>,
 }
 
 impl Channel {
@@ -191,7 +200,7 @@ impl Channel {
     #[inline]
     pub fn release(&mut self, line: &mut Timeline) {
         line.publish();
-        self.last = Some(line.slot);
+        self.last = Some(line.thread());
         let epoch = line.epoch();
         if self.owner != epoch || epoch.is_none() {
             self.copy(&line.clock);
@@ -203,7 +212,7 @@ impl Channel {
     #[inline]
     pub fn release_more(&mut self, line: &mut Timeline) {
         line.publish();
-        self.last = Some(line.slot);
+        self.last = Some(line.thread());
         let epoch = line.epoch();
         if self.owner == epoch && !epoch.is_none() {
             return;
@@ -222,7 +231,7 @@ impl Channel {
     /// has released last.
     #[inline]
     pub fn relaxed_store(&mut self, line: &Timeline) {
-        if self.last != Some(line.slot) {
+        if self.last != Some(line.thread()) {
             self.last = None;
             self.owner = Epoch::default();
             self.clock.clear();
@@ -273,6 +282,24 @@ mod tests {
         lock.release(&mut middle);
         lock.acquire(&mut reader);
         assert!(is_before(&writer, &reader));
+    }
+
+    #[test]
+    fn a_thread_does_not_continue_the_release_sequence_of_who_had_its_slot_before() {
+        let mut first = line(0);
+        let mut flag = Channel::default();
+        first.record();
+        flag.release(&mut first);
+        let last = first.last();
+        // The first thread's own relaxed store continues its release sequence.
+        flag.relaxed_store(&first);
+        assert!(!flag.is_empty());
+        let second = Timeline::new(first.slot(), last);
+        flag.relaxed_store(&second);
+        assert!(
+            flag.is_empty(),
+            "nobody can acquire what the first thread released"
+        );
     }
 
     #[test]
