@@ -124,13 +124,13 @@ impl Record {
 
     /// Whether two accesses to the same byte can race: one writes and not both are atomic.
     #[inline]
-    fn conflicts(&self, other: &Record) -> bool {
+    pub(crate) fn conflicts(&self, other: &Record) -> bool {
         (self.what | other.what) & WRITE != 0 && (self.what & other.what) & ATOMIC == 0
     }
 
     /// Whether everything that conflicts with the other conflicts with this too.
     #[inline]
-    fn covers(&self, other: &Record) -> bool {
+    pub(crate) fn covers(&self, other: &Record) -> bool {
         let (mine, theirs) = (self.kind(), other.kind());
         // A plain write conflicts with everything, an atomic read with plain writes only. An atomic write
         // does not conflict with the atomic accesses that a plain read conflicts with.
@@ -235,55 +235,6 @@ pub fn step(
     sort(&mut next[1..length]);
     end(&mut next[..length]);
     Step::Changed(length)
-}
-
-/// As [`step`] for threads, where that is simple: nothing races, the history tells nothing of the access, and there is room
-/// for the new one. None: it is not so.
-#[inline]
-pub fn step_simple(
-    history: impl Iterator<Item = Record>,
-    access: Record,
-    clock: &Clock,
-    next: &mut [Record],
-) -> Option<usize> {
-    let mut new = access;
-    let mut length = 1;
-    for record in history {
-        let common = record.mask() & new.mask();
-        let own = record.slot() == access.slot();
-        let ordered = own || record.time() <= clock.get(record.slot());
-        if !ordered && common != 0 && record.conflicts(&access) {
-            return None;
-        }
-        if (record.what ^ access.what) & EPOCH == 0 {
-            if common != 0 && record.covers(&access) {
-                return None;
-            }
-            if (record.what ^ access.what) & EXCEPT_BYTES == 0 && record.origin == access.origin {
-                new.what |= u64::from(record.mask());
-                continue;
-            }
-        }
-        let superfluous = if ordered && access.covers(&record) {
-            common
-        } else {
-            0
-        };
-        let rest = record.without(superfluous);
-        if rest.mask() != 0 {
-            *next.get_mut(length)? = Record {
-                what: rest.what & !LAST,
-                ..rest
-            };
-            length += 1;
-        }
-    }
-    next[0] = new;
-    if length > 2 {
-        sort(&mut next[1..length]);
-    }
-    next[length - 1].what |= LAST;
-    Some(length)
 }
 
 /// Makes a history of these records, of which some may have been in the midst of another.

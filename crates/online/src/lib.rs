@@ -14,6 +14,7 @@
 
 pub mod drdp;
 pub mod fasttrack;
+pub mod mark;
 mod readers;
 pub mod recent;
 pub mod relations;

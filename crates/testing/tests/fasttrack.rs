@@ -1,14 +1,14 @@
 //! FastTrack and its clocks against the definition: all pairs of accesses, happens-before as a closure.
 
 use deadheat_model::Strand;
-use deadheat_online::fasttrack::{Kind, Record, Step, step, step_simple};
+use deadheat_online::fasttrack::{self, Kind, Record, Step};
+use deadheat_online::mark::{self, InPlace, Mark};
 use deadheat_online::timeline::{Channel, Timeline};
+use deadheat_order::Time;
 use deadheat_testing::Trials;
 
 const WORDS: usize = 2;
 const VARIABLES: usize = 2;
-/// How long a history may get by `step_simple`.
-const SHORT: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -241,16 +241,87 @@ fn racy_by_definition(run: &[(usize, Op)]) -> Vec<bool> {
     racy
 }
 
-/// The bytes that race, by the engine. With `shared` slots, a thread that is started takes over the slot of one
-/// that its creator knows to have ended.
-fn racy_by_engine(run: &[(usize, Op)], shared: bool) -> Vec<bool> {
+/// What is known of a word: in two marks as long as they can say it, or as a history.
+#[derive(Clone, Debug)]
+enum Word {
+    Marks([Mark; 2]),
+    History(Vec<Record>),
+}
+
+impl Word {
+    /// Notes an access, and which bytes race. Whether anything is new.
+    fn access(
+        &mut self,
+        access: Record,
+        line: &Timeline,
+        racy: &mut [bool],
+        in_place: bool,
+    ) -> bool {
+        if let (Word::Marks(marks), true) = (&mut *self, in_place) {
+            let seen = |mark: Mark| {
+                let record = record_of(mark);
+                record.time() <= line.clock().get(record.slot())
+            };
+            match mark::step(*marks, mark_of(&access), seen) {
+                InPlace::Same => return false,
+                InPlace::Becomes(next) => {
+                    *marks = next;
+                    return true;
+                }
+                InPlace::Rare => (),
+            }
+        }
+        let history = match self {
+            Word::Marks(marks) => {
+                let marks = marks.iter().filter(|mark| !mark.is_none());
+                let mut history: Vec<Record> = marks.copied().map(record_of).collect();
+                fasttrack::end(&mut history);
+                history
+            }
+            Word::History(history) => history.clone(),
+        };
+        let mut next = vec![Record::default(); history.len() + 1];
+        let step = fasttrack::step(&history, access, line.clock(), &mut next, |earlier| {
+            let common = earlier.mask() & access.mask();
+            let raced = (0..8).filter(|byte| common >> byte & 1 == 1);
+            raced.for_each(|byte| racy[byte] = true);
+        });
+        let Step::Changed(length) = step else {
+            return false;
+        };
+        next.truncate(length);
+        assert!(next.iter().position(Record::is_last) == Some(length - 1));
+        assert!(next.iter().all(|record| record.mask() != 0));
+        *self = match &next[..] {
+            [one] if in_place => Word::Marks([mark_of(one), Mark::NONE]),
+            [one, other] if in_place => Word::Marks([mark_of(one), mark_of(other)]),
+            _ => Word::History(next),
+        };
+        true
+    }
+}
+
+/// In these runs a slot's alias is its number, one higher, from time 0 on.
+fn mark_of(record: &Record) -> Mark {
+    let epoch = Mark::epoch(record.slot().0 as u8 + 1, record.time());
+    Mark::new(epoch, record.kind(), record.mask(), record.origin as u32)
+}
+
+fn record_of(mark: Mark) -> Record {
+    let (slot, time): (Strand, Time) = (Strand(u32::from(mark.alias()) - 1), mark.time());
+    Record::new(slot, time, mark.kind(), mark.mask(), mark.origin().into())
+}
+
+/// The bytes that race, by the engine, where words keep marks or by histories alone. With `shared` slots, a thread that is
+/// started takes over the slot of one that its creator knows to have ended.
+fn racy_by_engine(run: &[(usize, Op)], shared: bool, in_place: bool) -> Vec<bool> {
     let mut lines: Vec<Option<Timeline>> = (0..6).map(|_| None).collect();
     lines[0] = Some(Timeline::new(Strand(0), 0));
     let mut slots = 1;
     let mut free: Vec<(u32, u32)> = Vec::new();
     let mut variables: [Channel; VARIABLES] = Default::default();
     let mut locks: [Channel; 2] = Default::default();
-    let mut histories: Vec<Vec<Record>> = vec![Vec::new(); WORDS];
+    let mut words = vec![Word::Marks([Mark::NONE; 2]); WORDS];
     let mut racy = vec![false; WORDS * 8];
     for &(thread, op) in run {
         let mut line = lines[thread].take().unwrap();
@@ -258,34 +329,8 @@ fn racy_by_engine(run: &[(usize, Op)], shared: bool) -> Vec<bool> {
             Op::Access { from, size, kind } => {
                 let mask = (((1u32 << size) - 1) << (from % 8)) as u8;
                 let access = Record::new(line.slot(), line.now(), kind, mask, thread as u64);
-                let history = &mut histories[from / 8];
-                let mut next = vec![Record::default(); history.len() + 1];
-                let mut simple = vec![Record::default(); SHORT];
-                let records = history.iter().copied();
-                let simple_length = step_simple(records, access, line.clock(), &mut simple);
-                let mut races = false;
-                let step = step(history, access, line.clock(), &mut next, |earlier| {
-                    races = true;
-                    let common = earlier.mask() & mask;
-                    let word = &mut racy[from / 8 * 8..][..8];
-                    (0..8)
-                        .filter(|byte| common >> byte & 1 == 1)
-                        .for_each(|byte| word[byte] = true);
-                });
-                if let Some(length) = simple_length {
-                    assert_eq!((step, races), (Step::Changed(length), false));
-                    assert_eq!(next[..length], simple[..length]);
-                }
-                let now =
-                    |record: &Record| (record.slot(), record.time()) == (line.slot(), line.now());
-                let long = matches!(step, Step::Changed(length) if length > SHORT);
-                let simple = !races && !long && !history.iter().any(now);
-                assert!(simple_length.is_some() || !simple);
-                if let Step::Changed(length) = step {
-                    next.truncate(length);
-                    assert!(next.iter().position(Record::is_last) == Some(length - 1));
-                    assert!(next.iter().all(|record| record.mask() != 0));
-                    *history = next;
+                let bytes = &mut racy[from / 8 * 8..][..8];
+                if words[from / 8].access(access, &line, bytes, in_place) {
                     line.record();
                 }
             }
@@ -354,10 +399,13 @@ fn a_byte_is_reported_exactly_if_it_races() {
     for trial in &trials {
         let run = random_run(&mut trial.rng());
         let definition = racy_by_definition(&run);
-        for shared in [false, true] {
-            let engine = racy_by_engine(&run, shared);
-            let listing = listing(&run);
-            assert_eq!(engine, definition, "shared slots: {shared}:\n{listing}");
+        for (shared, in_place) in [(false, false), (false, true), (true, false), (true, true)] {
+            let engine = racy_by_engine(&run, shared, in_place);
+            assert!(
+                engine == definition,
+                "shared slots: {shared}, in place: {in_place}: {engine:?}, not {definition:?}:\n{}",
+                listing(&run)
+            );
         }
         races += u64::from(definition.contains(&true));
     }

@@ -12,13 +12,14 @@ use deadheat_model::finding::AccessCause;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::Kind;
+use deadheat_online::mark::Told;
 
 use crate::check::histories::UNCHECKED;
+use crate::check::in_place;
 use crate::check::memo::AccessShape;
 use crate::check::range::range;
 use crate::check::shadow::{Pair, Shadow};
-use crate::check::short::try_check_word_fast;
-use crate::check::word::{WordAccess, check_word};
+use crate::check::word::{Place, WordAccess, check_word};
 use crate::openmp;
 use crate::openmp::order::is_over;
 use crate::order::thread::{Local, ROOT, enter, local};
@@ -30,13 +31,87 @@ use crate::platform::world::world;
 pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     const { assert!(LOG <= 3) };
     let local = local();
-    let base = local.key.get();
-    let kind = Kind {
-        write: WRITES,
+    let epoch = local.epoch.get();
+    if epoch == 0 {
+        return access_without_marks::<LOG, WRITES>(address, pc);
+    }
+    let first = address & 7;
+    if first + (1 << LOG) > 8 {
+        return across::<WRITES>(address, 1 << LOG, pc);
+    }
+    let mask = ((1 << (1 << LOG)) - 1) << first;
+    let told = Told::new(epoch, WRITES, mask as u8);
+    if !in_place::is_told(local.shadow.get(), address, told) {
+        in_place::update(address, AccessShape::new(mask, plain(WRITES)), pc);
+    }
+}
+
+/// An access of 16 bytes, as vector code makes them.
+#[inline(always)]
+pub fn access16<const WRITES: bool>(address: usize, pc: usize) {
+    let local = local();
+    let epoch = local.epoch.get();
+    if epoch == 0 {
+        return access16_without_marks::<WRITES>(address, pc);
+    }
+    if address & 7 != 0 {
+        return across::<WRITES>(address, 16, pc);
+    }
+    let told = Told::new(epoch, WRITES, 0xff);
+    for word in [address, address + 8] {
+        if !in_place::is_told(local.shadow.get(), word, told) {
+            in_place::update(word, AccessShape::new(0xff, plain(WRITES)), pc);
+        }
+    }
+}
+
+/// An access of up to 16 bytes that begins within a word and ends in another, by a thread that makes marks.
+#[inline(never)]
+fn across<const WRITES: bool>(address: usize, size: usize, pc: usize) {
+    let local = local();
+    let mut bytes = (((1u32 << size) - 1) as u64) << (address & 7);
+    let mut word = address & !7;
+    while bytes != 0 {
+        let mask = bytes as u32 & 0xff;
+        let told = Told::new(local.epoch.get(), WRITES, mask as u8);
+        if mask != 0 && !in_place::is_told(local.shadow.get(), word, told) {
+            in_place::update(word, AccessShape::new(mask, plain(WRITES)), pc);
+        }
+        bytes >>= 8;
+        word += 8;
+    }
+}
+
+#[inline(always)]
+fn plain(write: bool) -> Kind {
+    Kind {
+        write,
         atomic: false,
-    };
+    }
+}
+
+/// Whether the program is one of threads, of which marks tell.
+#[inline(always)]
+fn has_cells() -> bool {
+    world().tasks.is_none()
+}
+
+/// As [`access`], by a thread that makes no marks now: accesses are not looked at, or histories tell of them.
+#[inline(always)]
+fn access_without_marks<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
+    let local = local();
+    let base = local.key.get();
     if base == 0 {
         return not_checked::<LOG, WRITES>(address, pc);
+    }
+    if has_cells() {
+        return range(
+            address,
+            1 << LOG,
+            plain(WRITES),
+            AccessCause::Instruction,
+            pc,
+        );
     }
     if address & ((1 << LOG) - 1) != 0 {
         return unaligned::<WRITES>(address, 1 << LOG, pc);
@@ -46,17 +121,20 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     let memo = unsafe { &(*local.thread.get()).memo };
     if !memo.knows_usual::<LOG, WRITES>(base, address, history) {
         let mask = ((1 << (1 << LOG)) - 1) << (address & 7);
-        change(address, AccessShape::new(mask, kind), pc);
+        change(address, AccessShape::new(mask, plain(WRITES)), pc);
     }
 }
 
-/// An access of 16 bytes, as vector code makes them.
+/// As [`access16`], by a thread that makes no marks now.
 #[inline(always)]
-pub fn access16<const WRITES: bool>(address: usize, pc: usize) {
+fn access16_without_marks<const WRITES: bool>(address: usize, pc: usize) {
     let local = local();
     let base = local.key.get();
     if base == 0 {
         return not_checked::<4, WRITES>(address, pc);
+    }
+    if has_cells() {
+        return range(address, 16, plain(WRITES), AccessCause::Instruction, pc);
     }
     if address & 7 != 0 {
         return unaligned::<WRITES>(address, 16, pc);
@@ -257,11 +335,9 @@ fn change_unknown(address: usize, shape: AccessShape, pc: usize) {
 #[inline(never)]
 fn slow(address: usize, shape: AccessShape, pc: usize) {
     let Some(entered) = enter() else { return };
-    let piece = WordAccess { shape, pc };
     let address = address & !7;
-    if try_check_word_fast(&entered, address, &piece).is_none() {
-        check_word(&entered, address, &piece);
-    }
+    let place = Place::Number(world().shadow.cell(address));
+    check_word(&entered, address, place, &WordAccess { shape, pc });
 }
 
 /// An access on a thread whose accesses are not looked at, or that is not known yet.
@@ -305,5 +381,16 @@ pub fn atomic_access(address: usize, size: usize, write: bool, pc: usize) {
         return range(address, size, kind, AccessCause::Instruction, pc);
     }
     let mask = ((1u32 << size) - 1) << (address & 7);
+    let epoch = local.epoch.get();
+    if epoch != 0 {
+        let told = Told::atomic(epoch, write, mask as u8);
+        if !in_place::is_told(local.shadow.get(), address, told) {
+            in_place::update(address, AccessShape::new(mask, kind), pc);
+        }
+        return;
+    }
+    if has_cells() {
+        return range(address, size, kind, AccessCause::Instruction, pc);
+    }
     part(local, base, address, AccessShape::new(mask, kind), pc);
 }

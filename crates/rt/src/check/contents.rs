@@ -1,18 +1,19 @@
 //! Large pieces of memory that were handed out with contents: by `calloc`, `mmap` and their like.
 //!
 //! The simple model: whoever hands memory out with contents has written all of it. Of a large piece most may never be used,
-//! so the write of a page is made up when somebody comes there first: a bitmap says which pages of the shadow wait for
+//! so the write of a page is made up when somebody comes there first: a bitmap says which pages wait for
 //! it, a list what it was.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::Record;
 
-use crate::check::shadow::{ADDRESS_BITS, Shadow};
+use crate::check::shadow::ADDRESS_BITS;
 use crate::platform::os;
 use crate::platform::table::Table;
+use crate::platform::world::world;
 
-/// How many bytes of the program a page of the shadow tells of.
+/// How many bytes wait together.
 pub const PAGE: usize = 2 * 4096;
 /// What is larger was reserved, to be handed out piece by piece.
 const LARGEST: usize = 1 << 36;
@@ -20,7 +21,7 @@ const LARGEST: usize = 1 << 36;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Contents {
-    /// A bit for every page of the shadow that waits.
+    /// A bit for every page that waits.
     pages: usize,
     any: AtomicBool,
     pieces: Table<Vec<Piece>>,
@@ -109,15 +110,11 @@ impl Contents {
         })
     }
 
-    /// Gives the words of the page around an address the history that its write makes, as far as nobody has accessed them.
-    pub fn write(&self, shadow: Shadow, address: usize, history: u32) {
+    /// Calls `write` with each word of the page around an address: it is written, as far as nobody has accessed it.
+    pub fn write(&self, address: usize, write: impl FnMut(usize)) {
         let from = address & !(PAGE - 1);
-        shadow.note(shadow.cell(from));
-        for word in (from..from + PAGE).step_by(8) {
-            let cell = shadow.cell(word);
-            let (order, other) = (Ordering::Release, Ordering::Relaxed);
-            let _ = cell.compare_exchange(0, history, order, other);
-        }
+        world().shadow.note_at(from);
+        (from..from + PAGE).step_by(8).for_each(write);
         // Whoever still finds the page waiting does the same once more.
         let (word, bit) = self.page(address);
         word.fetch_and(!bit, Ordering::AcqRel);

@@ -116,6 +116,13 @@ impl Depot {
         }
     }
 
+    /// The chain that another one has an address in front of, and that address. The number is not of an empty chain.
+    pub fn link(&self, chain: u32) -> (u32, u64) {
+        // SAFETY: every number that was given out, but those of the empty chain, is of a node that has been written.
+        let node = unsafe { *self.nodes.add(chain as usize) };
+        (node.rest, node.address)
+    }
+
     /// The addresses of a chain, from the front.
     pub fn addresses(&self, chain: u32) -> impl Iterator<Item = u64> {
         let mut at = chain;

@@ -104,21 +104,6 @@ impl Histories {
         }
     }
 
-    /// The records of a history, one after the other.
-    #[inline]
-    pub fn each(&self, number: u32) -> impl Iterator<Item = Record> {
-        let mut at = number as usize;
-        std::iter::from_fn(move || {
-            if at <= UNCHECKED as usize {
-                return None;
-            }
-            // SAFETY: as for `get`: up to its last record.
-            let record = unsafe { *self.records.add(at) };
-            at = if record.is_last() { 0 } else { at + 1 };
-            Some(record)
-        })
-    }
-
     /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are
     /// some records that were made at some time.
     #[inline]

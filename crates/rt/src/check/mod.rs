@@ -1,12 +1,16 @@
 //! The way of an access: from a hook to a history, and to a race.
 
 pub mod access;
+pub mod aliases;
+pub mod cell;
 pub mod contents;
 pub mod depot;
 pub mod histories;
+pub mod in_place;
+pub mod marks;
 pub mod memo;
 pub mod origin;
+pub mod past;
 pub mod range;
 pub mod shadow;
-pub mod short;
 pub mod word;

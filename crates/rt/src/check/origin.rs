@@ -74,6 +74,20 @@ impl Origin {
         Origin((cause as u64) << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS) | above | u64::from(chain))
     }
 
+    /// Its number in a mark. 0: there are too many.
+    #[inline]
+    pub fn number(self) -> u32 {
+        let chain = self.0 as u32 % CHAINS;
+        world().origins.chain(chain, self.0 >> CHAIN_BITS)
+    }
+
+    /// The origin that has a number other than 0.
+    #[inline]
+    pub fn of_number(number: u32) -> Origin {
+        let (chain, above) = world().origins.link(number);
+        Origin(above << CHAIN_BITS | u64::from(chain))
+    }
+
     pub fn stack(self) -> Stack {
         Stack {
             chain: self.0 as u32 % CHAINS,

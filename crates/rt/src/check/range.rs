@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use deadheat_online::fasttrack::Kind;
 
 use crate::check::access::replace;
+use crate::check::in_place;
 use crate::check::memo::AccessShape;
 use crate::check::shadow::Pair;
-use crate::check::short::try_check_word_fast;
-use crate::check::word::{WordAccess, check_word};
+use crate::check::word::{Place, WordAccess, check_word};
 use crate::openmp;
 use crate::order::thread::{Entered, enter, local};
 use crate::output::recording;
@@ -46,6 +46,9 @@ pub fn range_entered(
     cause: AccessCause,
     pc: usize,
 ) {
+    if world().tasks.is_none() {
+        return in_place::range(entered, address, size, kind, cause, pc);
+    }
     let end = address.saturating_add(size);
     let mut at = address & !7;
     let mut recent = RecentTransitions::default();
@@ -69,8 +72,8 @@ pub fn range_entered(
         };
         if !seen_recently(entered, at, &piece, &mut recent) {
             let collections = world().histories.collections();
-            let seen = try_check_word_fast(entered, at, &piece)
-                .or_else(|| check_word(entered, at, &piece));
+            let place = Place::Number(world().shadow.cell(at));
+            let seen = check_word(entered, at, place, &piece);
             if world().histories.collections() != collections {
                 recent = RecentTransitions::default();
             }

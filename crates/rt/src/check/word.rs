@@ -4,14 +4,18 @@
 //! made once.
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::{self, Record, Step};
+use deadheat_online::mark::Mark;
 
 use crate::check::access::replace;
+use crate::check::cell::Cell;
 use crate::check::histories::UNCHECKED;
+use crate::check::marks;
 use crate::check::memo::AccessShape;
 use crate::check::origin::Origin;
+use crate::check::shadow::Shadow;
 use crate::openmp;
 use crate::openmp::order::{Asking, is_over};
 use crate::openmp::sections::is_only_possible;
@@ -26,20 +30,91 @@ pub struct WordAccess {
     pub pc: usize,
 }
 
-/// Checks and notes an access to a word. The history there was and what became of it, unless there was a race.
-pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Option<(u32, u32)> {
+/// Where the history of a word is kept.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    Number(&'a AtomicU32),
+    Marks(&'a Cell),
+}
+
+/// What is kept there.
+#[derive(Clone, Copy)]
+enum Known {
+    Number(u32),
+    Marks([Mark; 2]),
+}
+
+impl Place<'_> {
+    fn load(self) -> Known {
+        match self {
+            Place::Number(cell) => Known::Number(cell.load(Ordering::Acquire)),
+            Place::Marks(cell) => Known::Marks(cell.load()),
+        }
+    }
+
+    fn replace(self, old: Known, new: Known) -> bool {
+        match (self, old, new) {
+            (Place::Number(cell), Known::Number(old), Known::Number(new)) => {
+                replace(cell, old, new)
+            }
+            (Place::Marks(cell), Known::Marks(old), Known::Marks(new)) => cell.replace(old, new),
+            _ => false,
+        }
+    }
+}
+
+impl Known {
+    /// The number of the history, if it has one: 0 is that of an empty one.
+    fn number(self) -> Option<u32> {
+        match self {
+            Known::Number(number) => Some(number),
+            Known::Marks([Mark::NONE, _]) => Some(0),
+            Known::Marks(marks) => marks[0].linked(),
+        }
+    }
+
+    /// Its records; those that marks stand for are written into the room.
+    fn records(self, room: &mut [Record; 2]) -> &[Record] {
+        match self {
+            Known::Number(number) => world().histories.get(number),
+            Known::Marks(marks) => match marks[0].linked() {
+                Some(number) => world().histories.get(number),
+                None => marks::expand(marks, room),
+            },
+        }
+    }
+
+    /// A history of this number, which may be so short that marks can say it.
+    fn made(self, number: u32, history: &[Record]) -> Known {
+        match self {
+            Known::Number(_) => Known::Number(number),
+            Known::Marks(before) => Known::Marks(
+                marks::compress(history, before).unwrap_or([Mark::link(number), Mark::NONE]),
+            ),
+        }
+    }
+}
+
+/// Checks and notes an access to a word. The history there was and what became of it, unless there was a race, or marks
+/// say it.
+pub fn check_word(
+    entered: &Entered,
+    address: usize,
+    place: Place,
+    piece: &WordAccess,
+) -> Option<(u32, u32)> {
     let thread = entered.thread();
     let world = world();
-    let cell = world.shadow.cell(address);
     let mask = piece.shape.mask();
     loop {
-        let history = cell.load(Ordering::Acquire);
-        if history == 0 {
+        let known = place.load();
+        let history = known.number().unwrap_or(0);
+        if known.number() == Some(0) {
             if world.contents.wait_at(address) {
                 write_contents(entered, address);
                 continue;
             }
-            world.shadow.note(cell);
+            world.shadow.note_at(address);
             thread.note_lowest(address);
         }
         if history == UNCHECKED {
@@ -48,7 +123,8 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
                 .know(thread.generation_key(), piece.shape, history);
             return Some((history, history));
         }
-        let records = world.histories.get(history);
+        let mut expanded = [Record::default(); 2];
+        let records = known.records(&mut expanded);
         let Some((number, room)) = world
             .histories
             .room(&mut thread.record_buffer, records.len() + 1)
@@ -87,12 +163,17 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
         }
         match step {
             Step::Same => {
+                known.number()?;
                 thread
                     .memo
                     .know(thread.generation_key(), piece.shape, history);
                 return Some((history, history));
             }
             Step::Changed(length) => {
+                let length = match place {
+                    Place::Number(_) => length,
+                    Place::Marks(_) => world.past.take_out(&mut room[..length]),
+                };
                 // Words that come to say the same share one history.
                 let made = &room[..length];
                 let hash = made.iter().fold(0, Record::hash);
@@ -102,14 +183,19 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
                     .made(generation_key, hash)
                     .filter(|same| world.histories.get(*same) == made);
                 let number = same.unwrap_or(number);
-                if !replace(cell, history, number) {
+                let next = known.made(number, made);
+                if !place.replace(known, next) {
                     continue;
                 }
-                if same.is_none() {
+                let is_history = next.number().is_some();
+                if is_history && same.is_none() {
                     world.histories.keep(&mut thread.record_buffer, length);
                     thread.memo.note_made(generation_key, hash, number);
                 }
                 thread.timeline.record();
+                if found == 0 && !(is_history && known.number().is_some()) {
+                    return None;
+                }
                 if found == 0 {
                     remember(thread, piece, history, number);
                     if !thread.strand.is_null() && records.iter().all(is_over) {
@@ -140,23 +226,32 @@ pub fn check_word(entered: &Entered, address: usize, piece: &WordAccess) -> Opti
 /// Somebody comes first to a page whose contents were handed out: they are written now, as they were then.
 #[cold]
 #[inline(never)]
-fn write_contents(entered: &Entered, address: usize) {
+pub fn write_contents(entered: &Entered, address: usize) {
     let thread = entered.thread();
     let world = world();
-    let written = world.contents.of(address);
-    let history = written.map_or(Some(0), |written| {
-        let (number, room) = world.histories.room(&mut thread.record_buffer, 1)?;
-        let before = std::iter::empty();
-        let length = fasttrack::step_simple(before, written, thread.timeline.clock(), room)?;
-        world.histories.keep(&mut thread.record_buffer, length);
-        if !thread.strand.is_null() {
-            openmp::unsettle(number);
+    let Some(mut written) = world.contents.of(address) else {
+        return world.contents.write(address, |_| ());
+    };
+    fasttrack::end(std::slice::from_mut(&mut written));
+    let Some((number, room)) = world.histories.room(&mut thread.record_buffer, 1) else {
+        return collect(entered, 1);
+    };
+    room[0] = written;
+    if !thread.strand.is_null() {
+        openmp::unsettle(number);
+    }
+    world.histories.keep(&mut thread.record_buffer, 1);
+    match world.shadow {
+        Shadow::Numbers(_) => world.contents.write(address, |word| {
+            replace(world.shadow.cell(word), 0, number);
+        }),
+        Shadow::Cells(regions) => {
+            let made = marks::compress(&[written], [Mark::NONE; 2])
+                .unwrap_or([Mark::link(number), Mark::NONE]);
+            world.contents.write(address, |word| {
+                regions.cell(word).replace([Mark::NONE; 2], made);
+            });
         }
-        Some(number)
-    });
-    match history {
-        Some(history) => world.contents.write(world.shadow, address, history),
-        None => collect(entered, 1),
     }
 }
 
@@ -235,7 +330,7 @@ fn collect(entered: &Entered, length: usize) {
 }
 
 /// Visits whatever refers to histories. False: almost all of their room is in use.
-fn visit_all(pause: &Pause, length: usize) -> bool {
+pub fn visit_all(pause: &Pause, length: usize) -> bool {
     world().histories.collect(length, |mark| {
         pause.threads(|thread| {
             thread.record_buffer = Default::default();

@@ -18,10 +18,13 @@ use deadheat_order::{Signal, Step};
 
 use deadheat_tape::mailbox::Wait;
 
+use crate::check::aliases::Alias;
 use crate::check::depot::ROOT as ROOT_CHAIN;
 use crate::check::histories::RecordBuffer;
+use crate::check::in_place::Origins;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
+use crate::check::past::Patience;
 use crate::openmp::notes::Name;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
@@ -35,9 +38,11 @@ use crate::platform::world::{World, world};
 #[derive(Debug)]
 #[repr(C)]
 pub struct Local {
+    /// The epoch of marks that the thread makes now. 0: it makes none.
+    pub epoch: Cell<u64>,
     /// The upper half of the keys in the thread's memo. 0: accesses are not looked at.
     pub key: Cell<u64>,
-    /// Where the shadow begins.
+    /// See [`Shadow::base`](crate::check::shadow::Shadow::base).
     pub shadow: Cell<usize>,
     pub thread: Cell<*mut Thread>,
     /// The next free frame of the call stack, and the end of its room.
@@ -57,6 +62,7 @@ pub struct Local {
 thread_local! {
     static LOCAL: Local = const {
         Local {
+            epoch: Cell::new(0),
             key: Cell::new(0),
             shadow: Cell::new(0),
             thread: Cell::new(std::ptr::null_mut()),
@@ -107,10 +113,14 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Thread {
     pub memo: Memo,
+    pub origins: Origins,
     pub timeline: Timeline,
     pub record_buffer: RecordBuffer,
     /// Counts the times at which the memo was forgotten; never 0.
     generation: u32,
+    /// What marks say of it now, in a program of threads.
+    pub alias: Alias,
+    pub patience: Patience,
     /// Counts changes of the set of locks, 16 bits.
     pub lock_generation: u16,
     /// The set of locks held: its number, or none if not known yet.
@@ -171,6 +181,8 @@ impl Thread {
             (&raw mut (*thread).timeline).write(timeline);
             (&raw mut (*thread).record_buffer).write(RecordBuffer::default());
             (&raw mut (*thread).generation).write(1);
+            (&raw mut (*thread).alias).write(Alias::default());
+            (&raw mut (*thread).patience).write(Patience::default());
             (&raw mut (*thread).lock_generation).write(1);
             (&raw mut (*thread).lockset).write(Some(0));
             (&raw mut (*thread).held).write(Vec::new());
@@ -219,6 +231,9 @@ impl Thread {
             .frames_end
             .set(self.frames.wrapping_byte_add(self.frames_bytes));
         local.thread.set(self);
+        if self.epoch() == 0 && world().tasks.is_none() {
+            self.take_alias();
+        }
         self.refresh();
     }
 
@@ -251,6 +266,7 @@ impl Thread {
     pub fn end(thread: *mut Thread, entered: Entered) {
         let local = local();
         local.key.set(0);
+        local.epoch.set(0);
         local.dead.set(true);
         local.thread.set(std::ptr::null_mut());
         local.frame.set(std::ptr::null_mut());
@@ -312,6 +328,19 @@ impl Thread {
         self.refresh();
     }
 
+    /// The epoch of marks it makes now. 0: it cannot make any.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        self.alias.epoch(self.timeline.now())
+    }
+
+    /// Gets an alias for its time, if there is one.
+    #[cold]
+    pub fn take_alias(&mut self) {
+        let (slot, now) = (self.timeline.slot(), self.timeline.now());
+        self.alias = world().aliases.take(slot, now).unwrap_or_default();
+    }
+
     /// The set of locks has changed.
     pub fn locks_changed(&mut self) {
         self.lockset = None;
@@ -344,6 +373,7 @@ impl Thread {
         // SAFETY: the local lives as long as the thread; a word written at once.
         if let Some(local) = unsafe { self.local.load(Ordering::Relaxed).as_ref() } {
             local.key.set(if off { 0 } else { self.generation_key() });
+            local.epoch.set(if off { 0 } else { self.epoch() });
         }
     }
 

@@ -104,6 +104,11 @@ impl Threads {
         self.with(|inner| inner.infos.len())
     }
 
+    /// How many live, those included that are about to begin.
+    pub fn living(&self) -> usize {
+        self.with(|inner| inner.live)
+    }
+
     /// Who had a slot at a time.
     pub fn at(&self, slot: Strand, time: Time) -> u32 {
         self.with(|inner| {

@@ -35,8 +35,16 @@ pub unsafe fn call(number: libc::c_long, a: [usize; 6]) -> isize {
 
 /// Memory of this many bytes, all zero, which costs nothing until it is touched. None: there is none.
 pub fn reserve(bytes: usize) -> Option<usize> {
+    reserve_with(bytes, libc::PROT_READ | libc::PROT_WRITE)
+}
+
+/// As [`reserve`], but it stays all zero: who writes there ends the process.
+pub fn reserve_unwritable(bytes: usize) -> Option<usize> {
+    reserve_with(bytes, libc::PROT_READ)
+}
+
+fn reserve_with(bytes: usize, protection: i32) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
     let arguments = [0, bytes, protection as usize, flags as usize, usize::MAX, 0];
     // SAFETY: a new mapping, at a place the kernel chooses.
     let address = unsafe { call(libc::SYS_mmap, arguments) };

@@ -4,12 +4,15 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use deadheat_online::mark::ORIGINS;
 use deadheat_tape::findings::Obstacle;
 
+use crate::check::aliases::Aliases;
 use crate::check::contents::Contents;
 use crate::check::depot::Depot;
 use crate::check::histories::Histories;
 use crate::check::origin;
+use crate::check::past::Past;
 use crate::check::shadow::Shadow;
 use crate::openmp::Tasks;
 use crate::order::sync::Channels;
@@ -27,9 +30,13 @@ pub struct World {
     pub shadow: Shadow,
     pub contents: Contents,
     pub histories: Histories,
+    pub aliases: Aliases,
+    pub past: Past,
     pub stacks: Depot,
     pub places: Depot,
     pub locksets: Depot,
+    /// Origins by their numbers in marks.
+    pub origins: Depot,
     pub channels: Channels,
     pub threads: Threads,
     pub blocks: Blocks,
@@ -107,7 +114,10 @@ impl World {
         };
         let mapped = file.map(Mailbox::map);
         let (Some(shadow), Some(contents), Some(channels), Some(blocks), Some(tasks), false) = (
-            Shadow::new(),
+            match tasks {
+                Some(Some(_)) => Shadow::of_numbers(),
+                _ => Shadow::of_cells(),
+            },
             Contents::new(),
             Channels::new(),
             Blocks::new(),
@@ -140,9 +150,12 @@ impl World {
             shadow,
             contents,
             histories: Histories::new(),
+            aliases: Aliases::new(),
+            past: Past::new(),
             stacks: Depot::new(origin::CHAINS),
             places: Depot::new(origin::PLACES),
             locksets: Depot::new(origin::LOCKSETS),
+            origins: Depot::new(ORIGINS),
             channels,
             threads: Threads::new(),
             blocks,

@@ -1,0 +1,300 @@
+//! FastTrack in place: the usual histories of a word in sixteen bytes, changed without a history being made.
+//!
+//! A [`Mark`] is an access in eight bytes. It says the same as a [`Record`](crate::fasttrack::Record), in other numbers:
+//!
+//! | bits | what |
+//! |---|---|
+//! | 0–7 | which bytes of the word |
+//! | 8, 9 | whether it writes, whether it is atomic |
+//! | 10–33 | its origin, by the number that the caller has given it |
+//! | 34–41 | the alias of its thread's slot: who that is, and from which time on, a table of the caller's says |
+//! | 42–63 | its time, from where the alias begins |
+//!
+//! So bits 34 to 63 are its epoch, and "is this my own access, made at my present time, that tells all of the new one?" is one
+//! comparison under a mask ([`Told`]). All zeros is no mark. A number without bytes is none either: it may stand for
+//! what two marks cannot say ([`Mark::link`]).
+//!
+//! [`step`] says what an access makes of two marks. It answers [`InPlace::Rare`] where two are too few, or where there is a race:
+//! then [`fasttrack::step`](crate::fasttrack::step) has to say, of the records that the marks stand for.
+//!
+//! Guarantee: that of `fasttrack`. What is kept may be one of several histories that find the same races.
+//! Cost: two comparisons of epochs, at most two looks into a clock.
+
+use crate::fasttrack::Kind;
+
+const WRITE: u64 = 1 << 8;
+const ATOMIC: u64 = 1 << 9;
+const ORIGIN_SHIFT: u32 = 10;
+const ORIGIN_BITS: u32 = 24;
+const ALIAS_SHIFT: u32 = ORIGIN_SHIFT + ORIGIN_BITS;
+const TIME_SHIFT: u32 = ALIAS_SHIFT + 8;
+const EPOCH: u64 = !0 << ALIAS_SHIFT;
+
+/// How many origins marks can tell apart.
+pub const ORIGINS: u32 = 1 << ORIGIN_BITS;
+/// How many times an alias is good for.
+pub const TIMES: u32 = 1 << (64 - TIME_SHIFT);
+/// How many aliases there are. The first is nobody's.
+pub const ALIASES: usize = 256;
+
+/// See the [module](self).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark(pub u64);
+
+impl Mark {
+    /// No mark.
+    pub const NONE: Mark = Mark(0);
+
+    /// An access to the bytes in `mask` with this epoch.
+    #[inline(always)]
+    pub fn new(epoch: u64, kind: Kind, mask: u8, origin: u32) -> Mark {
+        let write = if kind.write { WRITE } else { 0 };
+        let atomic = if kind.atomic { ATOMIC } else { 0 };
+        let origin = u64::from(origin % ORIGINS) << ORIGIN_SHIFT;
+        Mark(epoch | origin | write | atomic | u64::from(mask))
+    }
+
+    /// An epoch: so much time after the alias begins, which is below [`TIMES`].
+    #[inline]
+    pub fn epoch(alias: u8, time: u32) -> u64 {
+        u64::from(time) << TIME_SHIFT | u64::from(alias) << ALIAS_SHIFT
+    }
+
+    /// No mark, but a number that stands for more than marks can say. Numbers are below 2³².
+    #[inline]
+    pub fn link(number: u32) -> Mark {
+        Mark(u64::from(number) << ORIGIN_SHIFT)
+    }
+
+    /// The number that stands here instead of a mark.
+    #[inline]
+    pub fn linked(self) -> Option<u32> {
+        (self.0 & 0xff == 0 && self.0 != 0).then_some((self.0 >> ORIGIN_SHIFT) as u32)
+    }
+
+    /// Whether it is no mark.
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Which bytes of the word.
+    #[inline]
+    pub fn mask(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// How it touched memory.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        Kind {
+            write: self.0 & WRITE != 0,
+            atomic: self.0 & ATOMIC != 0,
+        }
+    }
+
+    /// The number of its origin.
+    #[inline]
+    pub fn origin(self) -> u32 {
+        (self.0 >> ORIGIN_SHIFT) as u32 % ORIGINS
+    }
+
+    /// Whose it is, and from which time on.
+    #[inline]
+    pub fn alias(self) -> u8 {
+        (self.0 >> ALIAS_SHIFT) as u8
+    }
+
+    /// Its time since its alias begins.
+    #[inline]
+    pub fn time(self) -> u32 {
+        (self.0 >> TIME_SHIFT) as u32
+    }
+
+    /// Whether two accesses to the same byte can race: one writes and not both are atomic.
+    #[inline]
+    fn conflicts(self, other: Mark) -> bool {
+        (self.0 | other.0) & WRITE != 0 && (self.0 & other.0) & ATOMIC == 0
+    }
+
+    /// Whether everything that conflicts with the other conflicts with this too.
+    #[inline]
+    fn covers(self, other: Mark) -> bool {
+        // By this one's kind (the higher two bits) and the other's: a plain write covers all, an atomic write what is atomic,
+        // a plain read all reads, an atomic read atomic reads. Kinds are plain read, plain write, atomic read, atomic write.
+        const COVERS: u16 = 0b1100 << 12 | 0b0100 << 8 | 0b1111 << 4 | 0b0101;
+        let kind = |mark: Mark| (mark.0 >> 8) as u32 & 3;
+        COVERS >> (kind(self) * 4 + kind(other)) & 1 != 0
+    }
+}
+
+/// Recognises marks that tell all of an access which the running thread makes now.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    wanted: u64,
+    relevant: u64,
+}
+
+impl Told {
+    /// For a plain access to these bytes, made with this epoch.
+    #[inline(always)]
+    pub fn new(epoch: u64, write: bool, mask: u8) -> Told {
+        let mask = u64::from(mask);
+        let relevant = EPOCH | ATOMIC | mask | if write { WRITE } else { 0 };
+        Told {
+            wanted: epoch | mask | if write { WRITE } else { 0 },
+            relevant,
+        }
+    }
+
+    /// For an atomic access: by atomic ones only, though plain ones may tell of it too.
+    #[inline(always)]
+    pub fn atomic(epoch: u64, write: bool, mask: u8) -> Told {
+        let told = Told::new(epoch, write, mask);
+        Told {
+            wanted: told.wanted | ATOMIC,
+            ..told
+        }
+    }
+
+    /// Whether a mark does.
+    #[inline(always)]
+    pub fn by(self, mark: u64) -> bool {
+        (mark ^ self.wanted) & self.relevant == 0
+    }
+}
+
+/// What an access made of a word's marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InPlace {
+    /// They tell all of it already, and will as long as the thread's time is the same.
+    Same,
+    /// They become these.
+    Becomes([Mark; 2]),
+    /// Marks cannot say.
+    Rare,
+}
+
+/// What an access makes of the marks of its word. `precedes` says whether an earlier access comes before it; the own thread's
+/// always do.
+#[inline(always)]
+pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bool) -> InPlace {
+    let mut new = access;
+    let mut kept = Mark::NONE;
+    for mark in marks {
+        if mark.is_none() {
+            continue;
+        }
+        let common = mark.0 & access.0 & 0xff;
+        let same_epoch = (mark.0 ^ access.0) & EPOCH == 0;
+        if same_epoch {
+            if common == access.0 & 0xff && mark.covers(access) {
+                return InPlace::Same;
+            }
+            if (mark.0 ^ access.0) >> 8 == 0 {
+                new.0 |= mark.0 & 0xff;
+                continue;
+            }
+        }
+        let mut rest = mark;
+        if common != 0 {
+            let ordered = same_epoch || precedes(mark);
+            if !ordered && mark.conflicts(access) {
+                return InPlace::Rare;
+            }
+            if ordered && access.covers(mark) {
+                rest.0 &= !common;
+                if rest.0 & 0xff == 0 {
+                    continue;
+                }
+            }
+        } else if mark.0 & 0xff == 0 {
+            return InPlace::Rare;
+        }
+        if !kept.is_none() {
+            return InPlace::Rare;
+        }
+        kept = rest;
+    }
+    InPlace::Becomes([new, kept])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fasttrack::{Record, SLOTS};
+    use deadheat_model::Strand;
+
+    fn any_kind(rng: &mut fastrand::Rng) -> Kind {
+        Kind {
+            write: rng.bool(),
+            atomic: rng.u32(..4) == 0,
+        }
+    }
+
+    #[test]
+    fn a_mark_says_what_it_was_made_of() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for _ in 0..10_000 {
+            let (alias, time) = (rng.u8(1..), rng.u32(..TIMES));
+            let (kind, mask, origin) = (any_kind(&mut rng), rng.u8(1..), rng.u32(..ORIGINS));
+            let mark = Mark::new(Mark::epoch(alias, time), kind, mask, origin);
+            assert_eq!(
+                (
+                    mark.alias(),
+                    mark.time(),
+                    mark.kind(),
+                    mark.mask(),
+                    mark.origin()
+                ),
+                (alias, time, kind, mask, origin)
+            );
+            assert_eq!(mark.linked(), None);
+            let number = rng.u32(1..);
+            assert_eq!(Mark::link(number).linked(), Some(number));
+        }
+    }
+
+    /// The hooks' comparison says what `step` says.
+    #[test]
+    fn what_is_told_is_the_same() {
+        let mut rng = fastrand::Rng::with_seed(2);
+        let mut told = 0;
+        for _ in 0..200_000 {
+            let epoch = |rng: &mut fastrand::Rng| Mark::epoch(rng.u8(1..3), rng.u32(..2));
+            let old = Mark::new(
+                epoch(&mut rng),
+                any_kind(&mut rng),
+                rng.u8(1..),
+                rng.u32(..2),
+            );
+            let kind = Kind {
+                write: rng.bool(),
+                atomic: false,
+            };
+            let new = Mark::new(epoch(&mut rng), kind, 1 << rng.u32(..8), 1);
+            let says = Told::new(new.0 & EPOCH, kind.write, new.mask()).by(old.0);
+            let same = step([Mark::NONE, old], new, |_| true) == InPlace::Same;
+            assert_eq!(says, same, "{old:?} {new:?}");
+            told += u32::from(says);
+        }
+        assert!(told > 1000, "{told}");
+    }
+
+    /// Kinds cover each other as records do.
+    #[test]
+    fn marks_cover_and_conflict_as_records_do() {
+        let kinds = [(false, false), (true, false), (false, true), (true, true)];
+        let kinds = kinds.map(|(write, atomic)| Kind { write, atomic });
+        for mine in kinds {
+            for theirs in kinds {
+                let mark = |kind, alias| Mark::new(Mark::epoch(alias, 1), kind, 0xff, 1);
+                let record = |kind, slot| Record::new(Strand(slot % SLOTS), 1, kind, 0xff, 1);
+                let (a, b) = (mark(mine, 1), mark(theirs, 2));
+                let (c, d) = (record(mine, 1), record(theirs, 2));
+                assert_eq!(a.covers(b), c.covers(&d), "{mine:?} {theirs:?}");
+                assert_eq!(a.conflicts(b), c.conflicts(&d), "{mine:?} {theirs:?}");
+            }
+        }
+    }
+}
