@@ -31,25 +31,24 @@ impl Cell {
     pub fn replace(&self, old: [Mark; 2], new: [Mark; 2]) -> bool {
         #[cfg(target_arch = "x86_64")]
         {
-            let done: u8;
+            let done: u64;
             // SAFETY: sixteen bytes that lie so: to the processor this is one atomic exchange. Rust's own atomics may
-            // not mix sizes. rbx is LLVM's own and put back.
+            // not mix sizes. rbx is LLVM's own, and put back: so registers are named that it may not take for it.
             unsafe {
                 std::arch::asm!(
-                    "xchg rbx, {low}",
-                    "lock cmpxchg16b [{place}]",
-                    "sete {done}",
-                    "mov rbx, {low}",
-                    low = inout(reg) new[0].0 => _,
-                    place = in(reg) self,
-                    done = out(reg_byte) done,
-                    inout("rax") old[0].0 => _,
+                    "xchg rbx, rsi",
+                    "lock cmpxchg16b [rdi]",
+                    "sete al",
+                    "mov rbx, rsi",
+                    inout("rsi") new[0].0 => _,
+                    in("rdi") self,
+                    inout("rax") old[0].0 => done,
                     inout("rdx") old[1].0 => _,
                     in("rcx") new[1].0,
                     options(nostack),
                 );
             }
-            done != 0
+            done as u8 != 0
         }
         #[cfg(not(target_arch = "x86_64"))]
         {

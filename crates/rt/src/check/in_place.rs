@@ -17,48 +17,65 @@ use deadheat_online::mark::{InPlace, Mark, Told, step};
 
 use crate::check::cell::Cell;
 use crate::check::memo::AccessShape;
-use crate::check::origin::Origin;
+use crate::check::origins::{Common, Site};
 use crate::check::shadow::{Regions, Shadow};
-use crate::check::word::{Place, WordAccess, check_word, origin, write_contents};
+use crate::check::word::{Place, WordAccess, check_word, write_contents};
 use crate::order::thread::{Entered, Thread, enter};
 use crate::platform::world::world;
 
-/// The numbers of origins that a thread has had lately. All zeros is none.
+/// The numbers of origins that a thread has had lately, of functions with many places. All zeros is none.
 #[derive(Debug)]
-pub struct Origins {
-    entries: [OriginEntry; ORIGINS],
-}
+pub struct RecentOrigins([RecentOrigin; RECENT]);
 
-const ORIGINS: usize = 1024;
+const RECENT: usize = 512;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct OriginEntry {
-    /// The code address, and in the upper bits the set of locks.
-    site: u64,
-    /// The chain of callers, and in the upper bits the cause.
-    chain: u32,
+#[derive(Clone, Copy, Debug)]
+struct RecentOrigin {
+    group: u32,
     number: u32,
+    code: usize,
 }
 
 impl Thread {
     /// The number of an access's origin. 0: it has none.
-    #[inline]
-    fn origin_number(&mut self, piece: &WordAccess) -> u32 {
-        let site = piece.pc as u64 | u64::from(self.lockset()) << 48;
-        let chain = self.chain() | (piece.shape.cause() as u32) << 28;
-        let mixed = (site ^ u64::from(chain) << 20).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let place = (mixed >> 48) as usize % ORIGINS;
-        let entry = &self.origins.entries[place];
-        if entry.site == site && entry.chain == chain {
-            return entry.number;
-        }
-        let number = find_number(self, piece);
-        self.origins.entries[place] = OriginEntry {
-            site,
-            chain,
-            number,
+    #[inline(always)]
+    pub fn origin_number(&mut self, piece: &WordAccess) -> u32 {
+        let site = Site {
+            code: piece.pc,
+            cause: piece.shape.cause(),
         };
-        number
+        let common = Common::new(self.lockset(), site);
+        let mut group = *self.group();
+        if !world().origins.has(group, common) {
+            group = self.find_group(common, site.cause);
+        }
+        match world().origins.first(group, site) {
+            Some(number) => number,
+            None => self.find_number(group, site),
+        }
+    }
+
+    /// The group of origins that the running function belongs to from now on.
+    #[inline(never)]
+    fn find_group(&mut self, common: Common, cause: AccessCause) -> u32 {
+        let group = world().origins.group(self.chain(), common, cause);
+        *self.group() = group;
+        group
+    }
+
+    /// The number of an origin that is not where it is looked for first.
+    #[inline(never)]
+    fn find_number(&mut self, group: u32, site: Site) -> u32 {
+        let mixed = (site.code as u64 ^ u64::from(group) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let recent = &mut self.origins.0[(mixed >> 48) as usize % RECENT];
+        if recent.group != group || recent.code != site.code {
+            *recent = RecentOrigin {
+                group,
+                number: world().origins.number(group, site),
+                code: site.code,
+            };
+        }
+        recent.number
     }
 
     /// Whether an access happens before whatever the thread does now.
@@ -67,12 +84,6 @@ impl Thread {
         let (slot, time) = world().aliases.of(mark);
         slot == self.timeline.slot() || time <= self.timeline.clock().get(slot)
     }
-}
-
-#[cold]
-#[inline(never)]
-fn find_number(thread: &mut Thread, piece: &WordAccess) -> u32 {
-    Origin(origin(thread, piece)).number()
 }
 
 /// Whether a mark tells all of an access, atomic or plain, to some bytes of a word.

@@ -1,15 +1,19 @@
-//! Where an access came from, in 64 bits: its call stack, the locks held and what it was part of.
+//! Where an access came from, in 64 bits: its call stack, the locks held and what it was part of; or the number that says so
+//! among the [origins](crate::check::origins) of a program of threads.
 //!
 //! A call stack is the chain of callers and the place in the innermost function. Places are few and chains are
 //! many, so each has its own table: a function that makes ten accesses needs one new chain, not ten.
 
 use deadheat_model::finding::AccessCause;
 
+use crate::check::origins::{Common, Site};
 use crate::platform::world::world;
 
 const CHAIN_BITS: u32 = 27;
 const PLACE_BITS: u32 = 19;
 const LOCKS_BITS: u32 = 15;
+/// Instead of a cause: the rest is a number.
+const NUMBERED: u64 = 7 << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS);
 /// How many chains, places and sets of locks there can be.
 pub const CHAINS: u32 = 1 << CHAIN_BITS;
 pub const PLACES: u32 = 1 << PLACE_BITS;
@@ -74,33 +78,70 @@ impl Origin {
         Origin((cause as u64) << (CHAIN_BITS + PLACE_BITS + LOCKS_BITS) | above | u64::from(chain))
     }
 
-    /// Its number in a mark. 0: there are too many.
+    /// Its number in a mark. 0: it has none.
     #[inline]
     pub fn number(self) -> u32 {
-        let chain = self.0 as u32 % CHAINS;
-        world().origins.chain(chain, self.0 >> CHAIN_BITS)
+        match self.is_numbered() {
+            true => self.0 as u32,
+            false => self.find_number(),
+        }
+    }
+
+    #[cold]
+    fn find_number(self) -> u32 {
+        let Stack { chain, place } = self.stack();
+        let Some(code) = world().places.addresses(place).next() else {
+            return 0;
+        };
+        let (origins, locks, cause) = (&world().origins, self.locks(), self.cause());
+        let site = Site {
+            code: code as usize,
+            cause,
+        };
+        origins.number(origins.group(chain, Common::new(locks, site), cause), site)
     }
 
     /// The origin that has a number other than 0.
     #[inline]
     pub fn of_number(number: u32) -> Origin {
-        let (chain, above) = world().origins.link(number);
-        Origin(above << CHAIN_BITS | u64::from(chain))
+        Origin(NUMBERED | u64::from(number))
+    }
+
+    #[inline]
+    fn is_numbered(self) -> bool {
+        self.0 & NUMBERED == NUMBERED
+    }
+
+    /// What its number stands for: the chain of callers, the locks and the site.
+    #[inline]
+    fn numbered(self) -> Option<(u32, u32, Site)> {
+        self.is_numbered()
+            .then(|| world().origins.of(self.0 as u32))
     }
 
     pub fn stack(self) -> Stack {
-        Stack {
-            chain: self.0 as u32 % CHAINS,
-            place: (self.0 >> CHAIN_BITS) as u32 % PLACES,
+        match self.numbered() {
+            Some((chain, _, site)) => Stack::new(chain, site.code),
+            None => Stack {
+                chain: self.0 as u32 % CHAINS,
+                place: (self.0 >> CHAIN_BITS) as u32 % PLACES,
+            },
         }
     }
 
+    #[inline]
     pub fn locks(self) -> u32 {
-        (self.0 >> (CHAIN_BITS + PLACE_BITS)) as u32 % LOCKSETS
+        match self.numbered() {
+            Some((_, locks, _)) => locks,
+            None => (self.0 >> (CHAIN_BITS + PLACE_BITS)) as u32 % LOCKSETS,
+        }
     }
 
     pub fn cause(self) -> AccessCause {
-        cause((self.0 >> (CHAIN_BITS + PLACE_BITS + LOCKS_BITS)) as u32)
+        match self.numbered() {
+            Some((_, _, site)) => site.cause,
+            None => cause((self.0 >> (CHAIN_BITS + PLACE_BITS + LOCKS_BITS)) as u32),
+        }
     }
 }
 

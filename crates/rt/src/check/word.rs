@@ -305,6 +305,11 @@ pub fn remember(thread: &mut Thread, piece: &WordAccess, history: u32, next: u32
 /// Where an access came from.
 #[inline]
 pub fn origin(thread: &mut Thread, piece: &WordAccess) -> u64 {
+    if world().tasks.is_none()
+        && let number @ 1.. = thread.origin_number(piece)
+    {
+        return Origin::of_number(number).0;
+    }
     Origin::new(
         thread.stack_at(piece.pc),
         thread.lockset(),

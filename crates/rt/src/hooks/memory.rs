@@ -87,6 +87,7 @@ extern "C" fn func_entry(caller: usize, stack_pointer: usize) {
             caller: caller as u64,
             chain: 0,
             stack_pointer: stack_pointer as u32,
+            group: 0,
         })
     };
     local.frame.set(frame.wrapping_add(1));

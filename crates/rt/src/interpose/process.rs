@@ -78,7 +78,7 @@ extern "C" fn in_child() {
     let world = world();
     super::open_files::reset_locks();
     super::readiness::reset_locks();
-    world.aliases.reset_lock();
+    world.reset_locks();
     world.channels.reset_locks();
     world.threads.reset_locks();
     world.findings.forked();

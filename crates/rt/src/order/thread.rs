@@ -21,7 +21,7 @@ use deadheat_tape::mailbox::Wait;
 use crate::check::aliases::Alias;
 use crate::check::depot::ROOT as ROOT_CHAIN;
 use crate::check::histories::RecordBuffer;
-use crate::check::in_place::Origins;
+use crate::check::in_place::RecentOrigins;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
 use crate::check::past::Patience;
@@ -98,6 +98,8 @@ pub struct Frame {
     pub chain: u32,
     /// The lower half of the stack pointer when it was entered.
     pub stack_pointer: u32,
+    /// The group of [origins](crate::check::origins) that its last access belonged to; 0: none yet.
+    pub group: u32,
 }
 
 /// A lock that is held.
@@ -113,7 +115,9 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Thread {
     pub memo: Memo,
-    pub origins: Origins,
+    pub origins: RecentOrigins,
+    /// As [`Frame::group`], of code that no instrumented function has called.
+    root_group: u32,
     pub timeline: Timeline,
     pub record_buffer: RecordBuffer,
     /// Counts the times at which the memo was forgotten; never 0.
@@ -170,8 +174,9 @@ pub struct Thread {
 impl Thread {
     /// A thread that is about to live.
     pub fn new(id: u32, timeline: Timeline, stack_size: usize) -> *mut Thread {
-        // A function that is instrumented takes at least 16 bytes of stack, as large as a frame.
-        let frames_bytes = stack_size.clamp(1 << 16, 1 << 32).next_multiple_of(4096);
+        // A function that is instrumented takes at least 16 bytes of stack.
+        let functions = stack_size.clamp(1 << 16, 1 << 32) / 16;
+        let frames_bytes = functions.next_multiple_of(4096) * size_of::<Frame>();
         let frames = os::reserve_or_die(frames_bytes) as *mut Frame;
         let size = std::alloc::Layout::new::<Thread>();
         // SAFETY: the layout is not empty. All fields are written before the box is made; zeros are valid for
@@ -180,6 +185,7 @@ impl Thread {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
             (&raw mut (*thread).timeline).write(timeline);
             (&raw mut (*thread).record_buffer).write(RecordBuffer::default());
+            (&raw mut (*thread).root_group).write(0);
             (&raw mut (*thread).generation).write(1);
             (&raw mut (*thread).alias).write(Alias::default());
             (&raw mut (*thread).patience).write(Patience::default());
@@ -437,6 +443,17 @@ impl Thread {
             known
         } else {
             self.find_chain(top)
+        }
+    }
+
+    /// Where the running function's group of origins is.
+    #[inline(always)]
+    pub fn group(&mut self) -> &mut u32 {
+        let top = local().frame.get();
+        match top == self.frames {
+            true => &mut self.root_group,
+            // SAFETY: frames below the top have been written.
+            false => unsafe { &mut (*top.sub(1)).group },
         }
     }
 

@@ -188,6 +188,7 @@ mod tests {
             caller,
             chain: 0,
             stack_pointer: (at(index) - 8) as u32,
+            group: 0,
         };
         let frames = [frame(48, 0x9000), frame(28, 0x9100), frame(10, 0x9200)];
         let range = frames.as_ptr_range();

@@ -4,7 +4,6 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use deadheat_online::mark::ORIGINS;
 use deadheat_tape::findings::Obstacle;
 
 use crate::check::aliases::Aliases;
@@ -12,6 +11,7 @@ use crate::check::contents::Contents;
 use crate::check::depot::Depot;
 use crate::check::histories::Histories;
 use crate::check::origin;
+use crate::check::origins::Origins;
 use crate::check::past::Past;
 use crate::check::shadow::Shadow;
 use crate::openmp::Tasks;
@@ -36,7 +36,7 @@ pub struct World {
     pub places: Depot,
     pub locksets: Depot,
     /// Origins by their numbers in marks.
-    pub origins: Depot,
+    pub origins: Origins,
     pub channels: Channels,
     pub threads: Threads,
     pub blocks: Blocks,
@@ -155,7 +155,7 @@ impl World {
             stacks: Depot::new(origin::CHAINS),
             places: Depot::new(origin::PLACES),
             locksets: Depot::new(origin::LOCKSETS),
-            origins: Depot::new(ORIGINS),
+            origins: Origins::new(),
             channels,
             threads: Threads::new(),
             blocks,
@@ -174,6 +174,15 @@ impl World {
     #[inline]
     pub fn off(&self) -> bool {
         self.alone.load(Ordering::Relaxed)
+    }
+
+    /// Nobody holds a lock of what numbers things: for the only thread of a forked child.
+    pub fn reset_locks(&self) {
+        self.aliases.reset_lock();
+        self.origins.reset_lock();
+        for depot in [&self.stacks, &self.places, &self.locksets] {
+            depot.reset_lock();
+        }
     }
 
     /// Something could not be tracked.
