@@ -29,6 +29,7 @@ const ORIGIN_BITS: u32 = 24;
 const ALIAS_SHIFT: u32 = ORIGIN_SHIFT + ORIGIN_BITS;
 const TIME_SHIFT: u32 = ALIAS_SHIFT + 8;
 const EPOCH: u64 = !0 << ALIAS_SHIFT;
+const ALIAS: u64 = 0xff << ALIAS_SHIFT;
 
 /// How many origins marks can tell apart.
 pub const ORIGINS: u32 = 1 << ORIGIN_BITS;
@@ -175,8 +176,8 @@ pub enum InPlace {
     Rare,
 }
 
-/// What an access makes of the marks of its word. `precedes` says whether an earlier access comes before it; the own thread's
-/// always do.
+/// What an access makes of the marks of its word. `precedes` says whether an earlier access comes before it; those with the same
+/// alias do.
 #[inline(always)]
 pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bool) -> InPlace {
     let mut new = access;
@@ -185,28 +186,30 @@ pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bo
         if mark.is_none() {
             continue;
         }
+        let differs = mark.0 ^ access.0;
         let common = mark.0 & access.0 & 0xff;
-        let same_epoch = (mark.0 ^ access.0) & EPOCH == 0;
-        if same_epoch {
-            if common == access.0 & 0xff && mark.covers(access) {
+        let whole = common == access.0 & 0xff;
+        if differs & EPOCH == 0 {
+            if whole && mark.covers(access) {
                 return InPlace::Same;
             }
-            if (mark.0 ^ access.0) >> 8 == 0 {
+            if differs >> 8 == 0 {
                 new.0 |= mark.0 & 0xff;
                 continue;
             }
         }
         let mut rest = mark;
         if common != 0 {
-            let ordered = same_epoch || precedes(mark);
-            if !ordered && mark.conflicts(access) {
-                return InPlace::Rare;
-            }
-            if ordered && access.covers(mark) {
-                rest.0 &= !common;
-                if rest.0 & 0xff == 0 {
-                    continue;
+            let ordered = differs & ALIAS == 0 || precedes(mark);
+            if ordered {
+                if access.covers(mark) {
+                    rest.0 &= !common;
+                    if rest.0 & 0xff == 0 {
+                        continue;
+                    }
                 }
+            } else if mark.conflicts(access) {
+                return InPlace::Rare;
             }
         } else if mark.0 & 0xff == 0 {
             return InPlace::Rare;

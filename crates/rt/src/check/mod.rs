@@ -1,6 +1,8 @@
 //! The way of an access: from a hook to a history, and to a race.
 
 pub mod access;
+#[cfg(test)]
+pub mod against_definition;
 pub mod aliases;
 pub mod cell;
 pub mod contents;
@@ -15,4 +17,5 @@ pub mod origins;
 pub mod past;
 pub mod range;
 pub mod shadow;
+pub mod transitions;
 pub mod word;

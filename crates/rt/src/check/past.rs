@@ -70,7 +70,13 @@ impl Past {
     /// Whether an access is.
     #[inline]
     pub fn has(&self, record: &Record) -> bool {
-        record.time() <= self.time(record.slot()).load(Ordering::Relaxed)
+        self.reaches(record.slot(), record.time())
+    }
+
+    /// Whether what was done in a slot at a time is.
+    #[inline]
+    pub fn reaches(&self, slot: Strand, time: Time) -> bool {
+        time <= self.time(slot).load(Ordering::Relaxed)
     }
 
     /// Takes what is past out of a history, of which the first is not, and says how long it is then.

@@ -230,6 +230,19 @@ impl Regions {
         area.note(area.entry(address));
     }
 
+    /// The same, if there is a place for it already.
+    #[inline]
+    pub fn note_if_made(self, address: usize) -> bool {
+        let made = self
+            .entry((address >> REGION_BITS) & (REGIONS - 1))
+            .load(Ordering::Relaxed)
+            != self.nothing;
+        if made {
+            self.note(address);
+        }
+        made
+    }
+
     #[cold]
     fn make(self, region: usize) {
         let _guard = self.lock.lock();

@@ -193,6 +193,12 @@ pub fn check_word(
                     thread.memo.note_made(generation_key, hash, number);
                 }
                 thread.timeline.record();
+                if let (0, Known::Marks(before), Known::Marks(after)) = (found, known, next)
+                    && let number @ 1.. = Origin(origin).number()
+                {
+                    let access = Mark::new(thread.epoch(), piece.shape.kind(), mask, number);
+                    thread.transitions.note(before, access, after);
+                }
                 if found == 0 && !(is_history && known.number().is_some()) {
                     return None;
                 }
@@ -339,6 +345,7 @@ pub fn visit_all(pause: &Pause, length: usize) -> bool {
     world().histories.collect(length, |mark| {
         pause.threads(|thread| {
             thread.record_buffer = Default::default();
+            thread.transitions.clear();
             let generation_key = thread.generation_key();
             thread.memo.visit(generation_key, &mut *mark);
         });

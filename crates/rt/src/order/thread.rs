@@ -25,6 +25,7 @@ use crate::check::in_place::RecentOrigins;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
 use crate::check::past::Patience;
+use crate::check::transitions::Transitions;
 use crate::openmp::notes::Name;
 use crate::openmp::order::Answers;
 use crate::openmp::strand::Strand;
@@ -115,6 +116,7 @@ pub struct Held {
 #[derive(Debug)]
 pub struct Thread {
     pub memo: Memo,
+    pub transitions: Transitions,
     pub origins: RecentOrigins,
     /// As [`Frame::group`], of code that no instrumented function has called.
     root_group: u32,
@@ -446,14 +448,25 @@ impl Thread {
         }
     }
 
-    /// Where the running function's group of origins is.
+    /// The running function's group of origins.
     #[inline(always)]
-    pub fn group(&mut self) -> &mut u32 {
+    pub fn group(&self) -> u32 {
         let top = local().frame.get();
         match top == self.frames {
-            true => &mut self.root_group,
+            true => self.root_group,
             // SAFETY: frames below the top have been written.
-            false => unsafe { &mut (*top.sub(1)).group },
+            false => unsafe { (*top.sub(1)).group },
+        }
+    }
+
+    /// The running function belongs to a group from now on.
+    #[inline]
+    pub fn set_group(&mut self, group: u32) {
+        let top = local().frame.get();
+        match top == self.frames {
+            true => self.root_group = group,
+            // SAFETY: as above.
+            false => unsafe { (*top.sub(1)).group = group },
         }
     }
 

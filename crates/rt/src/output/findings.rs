@@ -132,6 +132,8 @@ impl Findings {
     /// A race was found by the running thread.
     #[cold]
     pub fn race(&self, thread: &Thread, race: &RacyAccess) {
+        #[cfg(test)]
+        crate::check::against_definition::reported(race);
         let (is_race, is_new) = self.with(|inner| {
             let known = inner.counts.len();
             (inner.race(thread, race), inner.counts.len() > known)
