@@ -20,17 +20,22 @@ WAYS = ["plain", "hooks", "deadheat", "tsan"] + ([] if openmp else ["record"])
 FLAGS = ["-O2", "-g", "-fopenmp" if openmp else "-pthread"]
 
 
+def source_of(kernel):
+    return next(path for path in (os.path.join(directory, kernel + ending) for ending in (".c", ".cpp")) if os.path.exists(path))
+
+
 def build(kernel, room):
-    source = os.path.join(directory, kernel + ".c")
+    source = source_of(kernel)
+    cxx = ["-lstdc++"] if source.endswith(".cpp") else []
     program = {way: os.path.join(room, f"{kernel}-{way}") for way in WAYS}
     program["record"] = program["deadheat"]
     run = lambda *command: subprocess.run(command, check=True)
-    run(clang, *FLAGS, source, "-lm", "-o", program["plain"])
+    run(clang, *FLAGS, source, *cxx, "-lm", "-o", program["plain"])
     run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
     run(clang, "-O2", "-c", os.path.join(here, "hooks.c"), "-o", os.path.join(room, "hooks.o"))
-    run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), "-lm", "-o", program["hooks"])
-    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, "-lm", "-o", program["deadheat"])
-    run(clang, *FLAGS, "-fsanitize=thread", source, "-lm", "-o", program["tsan"])
+    run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), *cxx, "-lm", "-o", program["hooks"])
+    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, *cxx, "-lm", "-o", program["deadheat"])
+    run(clang, *FLAGS, "-fsanitize=thread", source, *cxx, "-lm", "-o", program["tsan"])
     return program
 
 
@@ -73,13 +78,13 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-kernels = sys.argv[3:] or sorted(name[:-2] for name in os.listdir(directory) if name.endswith(".c") and name not in ("hooks.c", "launch.c"))
+kernels = sys.argv[3:] or sorted(name.rsplit(".", 1)[0] for name in os.listdir(directory) if name.endswith((".c", ".cpp")) and name not in ("hooks.c", "launch.c"))
 rows = {}
 with tempfile.TemporaryDirectory() as room:
     subprocess.run([clang, "-O1", os.path.join(here, "launch.c"), "-o", os.path.join(room, "launch")], check=True)
     print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7}")
     for kernel in kernels:
-        group = open(os.path.join(directory, kernel + ".c")).readline().split()[1].rstrip(":")
+        group = open(source_of(kernel)).readline().split()[1].rstrip(":")
         programs = build(kernel, room)
         best = {}
         for _ in range(ROUNDS):  # in turn: a slow moment of the machine hits all
@@ -96,7 +101,7 @@ with tempfile.TemporaryDirectory() as room:
               f"{shown(time_[4], 7) if 'record' in WAYS else '':7}        | "
               f"{best['plain'][1] / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}                   | "
               f"{best.get('record', (0, 0, 0))[2] / 2**20:5.0f}MB", flush=True)
-for group in ("kind", "tasks", "loops", "hard"):
+for group in ("users", "kind", "tasks", "loops", "hard"):
     both = [r for g, *r in rows.values() if g == group and None not in r[0]]
     if both:
         times = [mean([r[0][i] for r in both]) for i in range(len(WAYS))]

@@ -20,6 +20,8 @@
 //! Guarantee: that of `fasttrack`. What is kept may be one of several histories that find the same races.
 //! Cost: two comparisons of epochs, at most two looks into a clock.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::fasttrack::Kind;
 
 const WRITE: u64 = 1 << 8;
@@ -33,8 +35,8 @@ const ALIAS: u64 = 0xff << ALIAS_SHIFT;
 
 /// How many origins marks can tell apart.
 pub const ORIGINS: u32 = 1 << ORIGIN_BITS;
-/// How many times an alias is good for.
-pub const TIMES: u32 = 1 << (64 - TIME_SHIFT);
+/// How many times an alias is good for. The last that there are bits for is that of links.
+pub const TIMES: u32 = (1 << (64 - TIME_SHIFT)) - 1;
 /// How many aliases there are. The first is nobody's.
 pub const ALIASES: usize = 256;
 
@@ -64,7 +66,7 @@ impl Mark {
     /// No mark, but a number that stands for more than marks can say. Numbers are below 2³².
     #[inline]
     pub fn link(number: u32) -> Mark {
-        Mark(u64::from(number) << ORIGIN_SHIFT)
+        Mark(u64::from(TIMES) << TIME_SHIFT | u64::from(number) << ORIGIN_SHIFT)
     }
 
     /// The number that stands here instead of a mark.
@@ -163,6 +165,65 @@ impl Told {
     pub fn by(self, mark: u64) -> bool {
         (mark ^ self.wanted) & self.relevant == 0
     }
+}
+
+/// By alias, how many of its times a thread knows to happen before now. It may know of more.
+///
+/// Its thread alone learns; others make it forget only while that thread changes no cell by what it has read here.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Known([AtomicU32; ALIASES]);
+
+impl Known {
+    /// Nothing but what no mark says.
+    pub const fn new() -> Known {
+        let mut known = [const { AtomicU32::new(0) }; ALIASES];
+        known[0] = AtomicU32::new(1);
+        Known(known)
+    }
+
+    /// Whether a mark is known to. No mark is; a link never is.
+    #[inline(always)]
+    pub fn has(&self, mark: Mark) -> bool {
+        mark.time() < self.0[usize::from(mark.alias())].load(Ordering::Relaxed)
+    }
+
+    /// What was done by an alias in so many times from where it begins happens before now.
+    pub fn learn(&self, alias: u8, times: u32) {
+        let known = &self.0[usize::from(alias)];
+        let times = times.min(TIMES).max(known.load(Ordering::Relaxed));
+        known.store(times, Ordering::Relaxed);
+    }
+
+    /// Aliases may mean something else from now on.
+    pub fn forget(&self) {
+        (self.0[1..].iter()).for_each(|known| known.store(0, Ordering::Relaxed));
+    }
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known::new()
+    }
+}
+
+/// What a plain access makes of marks in the usual case: all that they tell happens before it and is of its bytes.
+#[inline(always)]
+pub fn usual_step(marks: [Mark; 2], access: Mark, known: &Known) -> Option<[Mark; 2]> {
+    let [one, other] = marks;
+    let elsewhere = (one.0 | other.0) & !access.0 & 0xff;
+    if elsewhere != 0 || !known.has(one) || !known.has(other) {
+        return None;
+    }
+    // A plain write covers all, a plain read what does not write.
+    let kept = match (access.0 & WRITE, one.0 & WRITE, other.0 & WRITE) {
+        (0, 0, 0) => Mark::NONE,
+        (0, 0, _) => other,
+        (0, _, 0) => one,
+        (0, _, _) => return None,
+        (_, _, _) => Mark::NONE,
+    };
+    Some([access, kept])
 }
 
 /// What an access made of a word's marks.
@@ -282,6 +343,54 @@ mod tests {
             told += u32::from(says);
         }
         assert!(told > 1000, "{told}");
+    }
+
+    /// The usual step makes the same of marks as `step`, or something that tells the same: no other access is told apart.
+    #[test]
+    fn what_is_usual_is_what_step_says() {
+        let mut rng = fastrand::Rng::with_seed(4);
+        let (mut usual, mut same) = (0, 0);
+        for _ in 0..300_000 {
+            let epoch = |rng: &mut fastrand::Rng| Mark::epoch(rng.u8(1..3), rng.u32(..3));
+            let mask = |rng: &mut fastrand::Rng| [0xff, 0x0f, 1 << rng.u32(..8)][rng.usize(..3)];
+            let any = |rng: &mut fastrand::Rng| match rng.u32(..4) {
+                0 => Mark::NONE,
+                _ => {
+                    let (epoch, kind, mask) = (epoch(rng), any_kind(rng), mask(rng));
+                    Mark::new(epoch, kind, mask, rng.u32(..2))
+                }
+            };
+            let marks = match rng.u32(..50) {
+                0 => [Mark::link(rng.u32(1..)), Mark::NONE],
+                1..5 => [any(&mut rng), Mark::NONE],
+                _ => [any(&mut rng), any(&mut rng)],
+            };
+            let kind = Kind {
+                write: rng.bool(),
+                atomic: false,
+            };
+            let access = Mark::new(Mark::epoch(1, 2), kind, mask(&mut rng), 1);
+            let known = Known::new();
+            known.learn(1, TIMES);
+            known.learn(2, rng.u32(..4));
+            let Some(next) = usual_step(marks, access, &known) else {
+                continue;
+            };
+            usual += 1;
+            assert!(marks[0].linked().is_none(), "{marks:?}");
+            match step(marks, access, |mark| known.has(mark)) {
+                InPlace::Same => same += 1,
+                InPlace::Becomes(expected) => {
+                    // An earlier access of the same place at the same time lies within this one.
+                    let tells = |marks: [Mark; 2]| marks.map(|mark| mark.0 & !(0xffu64));
+                    assert_eq!(tells(next), tells(expected), "{marks:?} {access:?}");
+                    let bytes = |marks: [Mark; 2]| marks.map(Mark::mask);
+                    assert_eq!(bytes(next), bytes(expected), "{marks:?} {access:?}");
+                }
+                InPlace::Rare => panic!("{marks:?} {access:?}"),
+            }
+        }
+        assert!(usual > 30_000 && same > 500, "{usual} {same}");
     }
 
     /// Kinds cover each other as records do.

@@ -22,7 +22,7 @@ use crate::check::shadow::{Pair, Shadow};
 use crate::check::word::{Place, WordAccess, check_word};
 use crate::openmp;
 use crate::openmp::order::is_over;
-use crate::order::thread::{Local, ROOT, enter, local};
+use crate::order::thread::{Local, enter, local};
 use crate::output::recording;
 use crate::platform::world::world;
 
@@ -42,7 +42,7 @@ pub fn access<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
     let mask = ((1 << (1 << LOG)) - 1) << first;
     let told = Told::new(epoch, WRITES, mask as u8);
     if !in_place::is_told(local.shadow.get(), address, told) {
-        in_place::update(address, AccessShape::new(mask, plain(WRITES)), pc);
+        in_place::update_plain::<WRITES>(address, mask, pc);
     }
 }
 
@@ -60,7 +60,7 @@ pub fn access16<const WRITES: bool>(address: usize, pc: usize) {
     let told = Told::new(epoch, WRITES, 0xff);
     for word in [address, address + 8] {
         if !in_place::is_told(local.shadow.get(), word, told) {
-            in_place::update(word, AccessShape::new(0xff, plain(WRITES)), pc);
+            in_place::update_plain::<WRITES>(word, 0xff, pc);
         }
     }
 }
@@ -75,7 +75,7 @@ fn across<const WRITES: bool>(address: usize, size: usize, pc: usize) {
         let mask = bytes as u32 & 0xff;
         let told = Told::new(local.epoch.get(), WRITES, mask as u8);
         if mask != 0 && !in_place::is_told(local.shadow.get(), word, told) {
-            in_place::update(word, AccessShape::new(mask, plain(WRITES)), pc);
+            in_place::update_plain::<WRITES>(word, mask, pc);
         }
         bytes >>= 8;
         word += 8;
@@ -83,7 +83,7 @@ fn across<const WRITES: bool>(address: usize, size: usize, pc: usize) {
 }
 
 #[inline(always)]
-fn plain(write: bool) -> Kind {
+pub fn plain(write: bool) -> Kind {
     Kind {
         write,
         atomic: false,
@@ -251,17 +251,9 @@ fn known_change(
 /// Code at an address in the running function: as the memo knows it.
 #[inline(always)]
 fn here(local: &Local, pc: usize) -> (u64, u32) {
-    let thread = local.thread.get();
-    let top = local.frame.get();
-    // SAFETY: a thread has frames, of which those below the top have been written.
-    unsafe {
-        let chain = if top == (*thread).frames {
-            ROOT
-        } else {
-            (*top.sub(1)).chain
-        };
-        ((*thread).site(pc), chain)
-    }
+    let (thread, top) = (local.thread.get(), local.frame.get());
+    // SAFETY: a thread has a frame before its first; those below the top have been written.
+    unsafe { ((*thread).site(pc), (*top.sub(1)).chain) }
 }
 
 /// An access that may change the history of its word.

@@ -277,14 +277,7 @@ impl Run {
         let top = local.frame.get();
         if rng.bool() {
             // SAFETY: frames have room for more than a run's calls.
-            unsafe {
-                top.write(Frame {
-                    caller: 0x80_0000 + rng.u64(..4) * 16,
-                    chain: 0,
-                    stack_pointer: 0,
-                    group: 0,
-                })
-            };
+            unsafe { top.write(Frame::new(0x80_0000 + rng.usize(..4) * 16, 0)) };
             local.frame.set(top.wrapping_add(1));
         } else if top != local.frames_begin.get() {
             local.frame.set(top.wrapping_sub(1));

@@ -13,8 +13,10 @@
 use deadheat_model::finding::AccessCause;
 
 use deadheat_online::fasttrack::Kind;
-use deadheat_online::mark::{InPlace, Mark, Told, step};
+use deadheat_online::mark::{InPlace, Mark, Told, step, usual_step};
+use deadheat_order::Time;
 
+use crate::check::access::plain;
 use crate::check::cell::Cell;
 use crate::check::memo::AccessShape;
 use crate::check::origins::{Common, Site};
@@ -23,54 +25,15 @@ use crate::check::word::{Place, WordAccess, check_word, write_contents};
 use crate::order::thread::{Entered, Local, Thread, enter, local};
 use crate::platform::world::world;
 
-/// The numbers of origins that a thread has had lately, of functions with many places. All zeros is none.
-#[derive(Debug)]
-pub struct RecentOrigins([RecentOrigin; RECENT]);
-
-const RECENT: usize = 512;
-
-#[derive(Clone, Copy, Debug)]
-struct RecentOrigin {
-    group: u32,
-    number: u32,
-    code: usize,
-}
-
-#[inline(always)]
-fn recent_place(group: u32, site: Site) -> usize {
-    let mixed = (site.code as u64 ^ u64::from(group) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 48) as usize % RECENT
-}
-
 impl Thread {
-    /// The number of an access's origin, if it is near at hand.
+    /// The number of the origin of an access by an instruction, if it is near at hand.
     #[inline(always)]
-    fn usual_origin(&self, code: usize, shape: AccessShape) -> Option<u32> {
-        let cause = shape.cause();
-        let site = Site { code, cause };
-        let (common, group) = (Common::new(self.lockset?, site), self.group());
-        match world().origins.has(group, common) {
-            true => (world().origins.first(group, site)).or_else(|| self.recent(group, site)),
+    fn usual_origin(&self, code: usize) -> Option<u32> {
+        // SAFETY: there is a frame before the first; those below the top have been written.
+        let frame = unsafe { &*self.frame() };
+        match frame.lockset == self.lockset {
+            true => self.origins.number(frame.group, code),
             false => None,
-        }
-    }
-
-    /// The number of an origin that was found lately, also while a signal handler may run that finds others.
-    #[inline(always)]
-    fn recent(&self, group: u32, site: Site) -> Option<u32> {
-        let entry = &raw const self.origins.0[recent_place(group, site)];
-        // SAFETY: a living entry, of which the owner writes the key last.
-        unsafe {
-            let key = || {
-                let group = (&raw const (*entry).group).read_volatile();
-                (group, (&raw const (*entry).code).read_volatile())
-            };
-            let wanted = (group, site.code);
-            if key() != wanted {
-                return None;
-            }
-            let number = (&raw const (*entry).number).read_volatile();
-            (key() == wanted && number != 0).then_some(number)
         }
     }
 
@@ -82,36 +45,37 @@ impl Thread {
             cause: piece.shape.cause(),
         };
         let common = Common::new(self.lockset(), site);
-        let mut group = self.group();
+        // SAFETY: as above.
+        let frame = unsafe { &mut *self.frame() };
+        let mut group = frame.group;
         if !world().origins.has(group, common) {
             group = self.find_group(common, site.cause);
+            if site.cause == AccessCause::Instruction {
+                (frame.group, frame.lockset) = (group, self.lockset);
+            }
         }
-        match world().origins.first(group, site) {
-            Some(number) => number,
-            None => self.find_number(group, site),
-        }
+        let number = self.origins.number(group, site.code);
+        number.unwrap_or_else(|| self.find_number(group, site))
     }
 
-    /// The group of origins that the running function belongs to from now on.
+    /// The first group of origins of the running function's accesses that have this in common.
     #[inline(never)]
     fn find_group(&mut self, common: Common, cause: AccessCause) -> u32 {
-        let group = world().origins.group(self.chain(), common, cause);
-        self.set_group(group);
-        group
+        let chain = self.chain();
+        let find = || world().origins.group(chain, common, cause);
+        match common.is_usual() {
+            true => self.origins.group(chain, common, find),
+            false => find(),
+        }
     }
 
-    /// The number of an origin that is not where it is looked for first.
+    /// The number of an origin that the thread has not had lately.
     #[inline(never)]
     fn find_number(&mut self, group: u32, site: Site) -> u32 {
-        if let Some(number) = self.recent(group, site) {
-            return number;
-        }
         let number = world().origins.number(group, site);
-        self.origins.0[recent_place(group, site)] = RecentOrigin {
-            group,
-            number,
-            code: site.code,
-        };
+        if number != 0 {
+            self.origins.note_number(group, site.code, number);
+        }
         number
     }
 
@@ -140,8 +104,22 @@ impl Thread {
     /// Whether an access happens before whatever the thread does now.
     #[inline(always)]
     pub fn sees(&self, mark: Mark) -> bool {
+        self.known.has(mark) || self.learns(mark)
+    }
+
+    #[inline(never)]
+    fn learns(&self, mark: Mark) -> bool {
         let (slot, time) = world().aliases.of(mark);
-        slot == self.timeline.slot() || time <= self.timeline.clock().get(slot)
+        let known = match slot == self.timeline.slot() {
+            true => Time::MAX,
+            false => self.timeline.clock().get(slot),
+        };
+        if known < time {
+            return false;
+        }
+        let times = (known - time).saturating_add(mark.time()).saturating_add(1);
+        self.known.learn(mark.alias(), times);
+        true
     }
 }
 
@@ -153,47 +131,72 @@ pub fn is_told(table: usize, address: usize, told: Told) -> bool {
 }
 
 /// An access that is not told yet to some bytes of the word around an address.
-///
-/// The usual case is settled without entering the runtime: nothing that others could wait for is begun, and a signal handler
-/// of the program that comes between can at most have made the thread's time go up, which is found out at the end.
 #[inline(never)]
 pub extern "C" fn update(address: usize, shape: AccessShape, pc: usize) {
     let local = local();
-    if local.epoch.get() == 0 || local.depth.get() != 0 || !update_usual(local, address, shape, pc)
-    {
+    if local.epoch.get() == 0 || local.depth.get() != 0 || !knows(local, address, shape) {
         update_entered(address, shape, pc);
     }
 }
 
-/// Notes an access, if two marks can tell of it and its origin has a number already, or the thread has seen the word's history
-/// lately. False: it is not noted, or was too early.
+/// The same, of a plain one.
+///
+/// The usual case is settled without entering the runtime: nothing that others could wait for is begun, and a signal handler
+/// of the program that comes between can at most have made the thread's time go up, which is found out at the end.
+#[inline(never)]
+pub extern "C" fn update_plain<const WRITES: bool>(address: usize, mask: u32, pc: usize) {
+    let local = local();
+    if !update_usual::<WRITES>(local, address, mask, pc) {
+        let shape = AccessShape::new(mask, plain(WRITES));
+        if local.epoch.get() == 0 || local.depth.get() != 0 || !knows(local, address, shape) {
+            update_entered(address, shape, pc);
+        }
+    }
+}
+
+/// Notes a plain access, if the usual step can and its origin is near at hand. False: it is not noted, or was too early.
 #[inline(always)]
-fn update_usual(local: &Local, address: usize, shape: AccessShape, pc: usize) -> bool {
+fn update_usual<const WRITES: bool>(local: &Local, address: usize, mask: u32, pc: usize) -> bool {
     let epoch = local.epoch.get();
+    if epoch == 0 || local.depth.get() != 0 {
+        return false;
+    }
     let thread = local.thread.get();
     let cell = Regions::cell_at(local.shadow.get(), address);
     let marks = cell.load();
-    if let Some(history) = marks[0].linked() {
-        // SAFETY: an epoch is only set while there is a thread.
-        return unsafe { (*thread).memo.knows(local.key.get(), shape, history) };
-    }
-    // SAFETY: as above.
-    let Some(number) = (unsafe { (*thread).usual_origin(pc, shape) }) else {
+    // SAFETY: an epoch is only set while there is a thread.
+    let Some(number) = (unsafe { (*thread).usual_origin(pc) }) else {
         return false;
     };
-    if marks[0].is_none() && !begins_usually(address) {
+    let access = Mark::new(epoch, plain(WRITES), mask as u8, number);
+    // SAFETY: as above.
+    let Some(next) = usual_step(marks, access, unsafe { &(*thread).known }) else {
+        return false;
+    };
+    // SAFETY: as above.
+    if marks[0].is_none() && !unsafe { begins_usually(&mut (*thread).noted, address) } {
         return false;
     }
-    let access = Mark::new(epoch, shape.kind(), shape.mask(), number);
+    if !cell.replace(marks, next) {
+        return false;
+    }
     // SAFETY: as above.
-    match unsafe { (*thread).step(marks, access) } {
-        InPlace::Same => true,
-        InPlace::Becomes(next) if cell.replace(marks, next) => {
-            // SAFETY: as above.
-            unsafe { (*thread).timeline.record() };
-            local.epoch.get() == epoch
-        }
-        _ => false,
+    unsafe { (*thread).timeline.record() };
+    local.epoch.get() == epoch
+}
+
+/// Whether the word has a history that the thread has seen lately, to which the access adds nothing.
+#[inline(always)]
+fn knows(local: &Local, address: usize, shape: AccessShape) -> bool {
+    let marks = Regions::cell_at(local.shadow.get(), address).load();
+    let Some(history) = marks[0].linked() else {
+        return false;
+    };
+    // SAFETY: there is a thread, as an epoch is set.
+    unsafe {
+        (*local.thread.get())
+            .memo
+            .knows(local.key.get(), shape, history)
     }
 }
 
@@ -251,15 +254,25 @@ fn begins(entered: &Entered, regions: Regions, address: usize) -> bool {
     true
 }
 
-/// As [`begins`], where nothing has to be waited for. False: something may have.
+/// As [`begins`], where nothing has to be waited for. False: something may have. In `noted` is where the thread last was.
 #[inline(always)]
-fn begins_usually(address: usize) -> bool {
-    match world().shadow {
-        Shadow::Cells(regions) => {
-            !world().contents.wait_at(address) && regions.note_if_made(address)
-        }
-        Shadow::Numbers(_) => false,
+fn begins_usually(noted: &mut usize, address: usize) -> bool {
+    if world().contents.wait_at(address) {
+        return false;
     }
+    *noted == Regions::part(address) || notes(noted, address)
+}
+
+#[inline(never)]
+fn notes(noted: &mut usize, address: usize) -> bool {
+    let Shadow::Cells(regions) = world().shadow else {
+        return false;
+    };
+    let made = regions.note_if_made(address);
+    if made {
+        *noted = Regions::part(address);
+    }
+    made
 }
 
 /// An access of which two marks cannot tell all.

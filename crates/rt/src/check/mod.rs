@@ -16,6 +16,7 @@ pub mod origin;
 pub mod origins;
 pub mod past;
 pub mod range;
+pub mod recent_origins;
 pub mod shadow;
 pub mod transitions;
 pub mod word;

@@ -52,8 +52,13 @@ impl Common {
 
     /// Whether it says all of the cause.
     #[inline(always)]
-    fn is_usual(self) -> bool {
+    pub fn is_usual(self) -> bool {
         self.0 >> Common::CAUSE_SHIFT != Common::ODD
+    }
+
+    /// All of it, as a number.
+    pub fn bits(self) -> u32 {
+        self.0
     }
 
     fn locks(self) -> u32 {
@@ -164,13 +169,6 @@ impl Group {
         (mixed as usize * SITES) >> 16
     }
 
-    /// Where a site is, if it is there.
-    #[inline(always)]
-    fn first(&self, site: Site) -> Option<usize> {
-        let at = Group::start(site);
-        (self.sites[at].load(Ordering::Relaxed) == site.code as u32).then_some(at)
-    }
-
     /// Where a site is from now on, if there is room.
     fn any(&self, site: Site) -> Option<usize> {
         let code = site.code as u32;
@@ -216,13 +214,6 @@ impl Origins {
         self.index
             .number(&self.groups, (chain, common))
             .unwrap_or(0)
-    }
-
-    /// The number of an origin, if its site is where it is looked for first.
-    #[inline(always)]
-    pub fn first(&self, group: u32, site: Site) -> Option<u32> {
-        let at = self.groups.get(group).first(site)?;
-        Some(group << LOG | (FIRST + at as u32))
     }
 
     /// The number of an origin whose site is in this group or one that follows, or is added. 0: there is no room.
@@ -295,8 +286,7 @@ mod tests {
             let number = origins.number(group, site);
             assert_ne!(number, 0);
             assert_eq!(origins.of(number), (chain, locks, site));
-            let first = origins.first(group, site);
-            assert!(first.is_none_or(|found| found == number));
+            assert_eq!(origins.number(group, site), number);
             let key = (chain, locks, site.code, site.cause as u32);
             assert_eq!(*numbers.entry(key).or_insert(number), number);
         }

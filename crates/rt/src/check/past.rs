@@ -170,6 +170,7 @@ fn take_back(thread: &mut Thread, pause: &Pause) {
     world
         .aliases
         .take_back(|number| living[usize::from(number)]);
+    pause.threads(|thread| thread.forget_aliases());
 }
 
 /// A cell is to have a history, as far as what it says is not past.

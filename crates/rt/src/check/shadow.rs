@@ -222,6 +222,12 @@ impl Regions {
         Regions::cell_at(self.table as usize, address)
     }
 
+    /// The part of the address space of which one bit says that it is in use.
+    #[inline(always)]
+    pub fn part(address: usize) -> usize {
+        address >> (CHUNK_BITS - 1)
+    }
+
     /// The cell of the word at an address is about to be used for the first time.
     #[inline]
     pub fn note(self, address: usize) {

@@ -82,14 +82,7 @@ extern "C" fn func_entry(caller: usize, stack_pointer: usize) {
         return func_entry_slow(caller, stack_pointer);
     }
     // SAFETY: there is room for a frame.
-    unsafe {
-        frame.write(Frame {
-            caller: caller as u64,
-            chain: 0,
-            stack_pointer: stack_pointer as u32,
-            group: 0,
-        })
-    };
+    unsafe { frame.write(Frame::new(caller, stack_pointer)) };
     local.frame.set(frame.wrapping_add(1));
 }
 

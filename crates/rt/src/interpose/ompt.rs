@@ -167,7 +167,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
             thread.follow(next);
         }
         if locks {
-            thread.locks_changed();
+            thread.locks_replaced();
         }
     }
     tell_locks(thread);

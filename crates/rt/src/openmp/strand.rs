@@ -21,7 +21,7 @@ use super::notes::{self, Name, TaskAction};
 use super::team::Team;
 use super::{Seen, tasks};
 use crate::check::origin::Stack;
-use crate::order::thread::Held;
+use crate::order::thread::{Held, UNKNOWN_SET};
 use crate::output::recording;
 use crate::platform::os::Spin;
 
@@ -154,6 +154,7 @@ fn excluding(
         address: NO_ADDRESS | (FxBuildHasher.hash_one((creator, address)) as usize % NO_ADDRESS),
         write: true,
         pc: 0,
+        before: UNKNOWN_SET,
     })
 }
 

@@ -458,10 +458,9 @@ pub fn hold(address: usize, write: bool, readers: Option<usize>, pc: usize) {
                 }
             }
         }
-        thread.held.push(Held { address, write, pc });
-        thread.locks_changed();
+        thread.push_lock(address, write, pc);
         if write && alone != 0 && thread.held.len() == 1 {
-            thread.lockset = Some(alone);
+            thread.lockset = alone;
         }
     }
 }
@@ -476,12 +475,7 @@ pub fn note_alone(address: usize, lockset: u32) {
 /// A lock of OpenMP is taken: it keeps others out, and orders nothing.
 pub fn hold_only(thread: &mut Thread, address: usize) {
     openmp::see(openmp::Seen::Locks);
-    thread.held.push(Held {
-        address,
-        write: true,
-        pc: 0,
-    });
-    thread.locks_changed();
+    thread.push_lock(address, true, 0);
     note_only(thread, Stamped::Lock, address);
     openmp::sections::begin_section(thread, address);
 }
@@ -500,8 +494,7 @@ pub fn note_only(thread: &mut Thread, record: Stamped, address: usize) {
 /// A lock of OpenMP is given back.
 pub fn unhold_only(thread: &mut Thread, address: usize) {
     if let Some(index) = thread.held.iter().rposition(|held| held.address == address) {
-        thread.held.remove(index);
-        thread.locks_changed();
+        thread.remove_lock(index);
         note_only(thread, Stamped::Unlock, address);
     }
     // Of a lock that another thread has taken, too: OpenMP forbids it, but it works.
@@ -515,8 +508,7 @@ pub fn unhold(address: usize, readers: Option<usize>, pc: usize) {
         let index = thread.held.iter().rposition(|held| held.address == address);
         let write = index.is_none_or(|index| thread.held[index].write);
         if let Some(index) = index {
-            thread.held.remove(index);
-            thread.locks_changed();
+            thread.remove_lock(index);
         }
         if !orders(thread) {
             return;
@@ -548,7 +540,7 @@ pub fn drop_held(address: usize) {
         let before = thread.held.len();
         thread.held.retain(|held| held.address != address);
         if thread.held.len() != before {
-            thread.locks_changed();
+            thread.locks_replaced();
         }
     }
 }

@@ -12,6 +12,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::{Kind, Record};
+use deadheat_online::mark::{Known, TIMES};
 use deadheat_online::timeline::Timeline;
 
 use deadheat_order::{Signal, Step};
@@ -21,10 +22,10 @@ use deadheat_tape::mailbox::Wait;
 use crate::check::aliases::Alias;
 use crate::check::depot::ROOT as ROOT_CHAIN;
 use crate::check::histories::RecordBuffer;
-use crate::check::in_place::RecentOrigins;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
 use crate::check::past::Patience;
+use crate::check::recent_origins::RecentOrigins;
 use crate::check::transitions::Transitions;
 use crate::openmp::notes::Name;
 use crate::openmp::order::Answers;
@@ -99,8 +100,23 @@ pub struct Frame {
     pub chain: u32,
     /// The lower half of the stack pointer when it was entered.
     pub stack_pointer: u32,
-    /// The group of [origins](crate::check::origins) that its last access belonged to; 0: none yet.
+    /// The group of [origins](crate::check::origins) that its last access belonged to, or 0, and the set of locks then.
     pub group: u32,
+    pub lockset: u32,
+}
+
+impl Frame {
+    /// A function that is entered from code at an address.
+    #[inline(always)]
+    pub fn new(caller: usize, stack_pointer: usize) -> Frame {
+        Frame {
+            caller: caller as u64,
+            chain: 0,
+            stack_pointer: stack_pointer as u32,
+            group: 0,
+            lockset: 0,
+        }
+    }
 }
 
 /// A lock that is held.
@@ -110,7 +126,12 @@ pub struct Held {
     pub write: bool,
     /// Where it was taken; 0: not known.
     pub pc: usize,
+    /// The set of locks held before it was taken.
+    pub before: u32,
 }
+
+/// Instead of the number of a set of locks: it is not known yet.
+pub const UNKNOWN_SET: u32 = u32::MAX;
 
 /// What the runtime knows of a thread that lives.
 #[derive(Debug)]
@@ -118,8 +139,9 @@ pub struct Thread {
     pub memo: Memo,
     pub transitions: Transitions,
     pub origins: RecentOrigins,
-    /// As [`Frame::group`], of code that no instrumented function has called.
-    root_group: u32,
+    pub known: Known,
+    /// The part of the shadow in which it has last used a cell for the first time.
+    pub noted: usize,
     pub timeline: Timeline,
     pub record_buffer: RecordBuffer,
     /// Counts the times at which the memo was forgotten; never 0.
@@ -129,13 +151,14 @@ pub struct Thread {
     pub patience: Patience,
     /// Counts changes of the set of locks, 16 bits.
     pub lock_generation: u16,
-    /// The set of locks held: its number, or none if not known yet.
-    pub lockset: Option<u32>,
+    /// The set of locks held: its number, or [`UNKNOWN_SET`].
+    pub lockset: u32,
     pub held: Vec<Held>,
     /// The number the report calls it by.
     pub id: u32,
     /// 1 between `enter` and the drop of its guard.
     pub busy: AtomicU32,
+    /// Its call stack. Before it lies the frame of code that no instrumented function has called.
     pub frames: *mut Frame,
     frames_bytes: usize,
     /// The top of its frames, for a fiber that does not run.
@@ -179,7 +202,7 @@ impl Thread {
         // A function that is instrumented takes at least 16 bytes of stack.
         let functions = stack_size.clamp(1 << 16, 1 << 32) / 16;
         let frames_bytes = functions.next_multiple_of(4096) * size_of::<Frame>();
-        let frames = os::reserve_or_die(frames_bytes) as *mut Frame;
+        let frames = (os::reserve_or_die(frames_bytes) as *mut Frame).wrapping_add(1);
         let size = std::alloc::Layout::new::<Thread>();
         // SAFETY: the layout is not empty. All fields are written before the box is made; zeros are valid for
         // the caches and the tape.
@@ -187,12 +210,14 @@ impl Thread {
             let thread = os::reserve_or_die(size.size()) as *mut Thread;
             (&raw mut (*thread).timeline).write(timeline);
             (&raw mut (*thread).record_buffer).write(RecordBuffer::default());
-            (&raw mut (*thread).root_group).write(0);
+            (*frames.sub(1)).chain = ROOT;
+            (&raw mut (*thread).known).write(Known::new());
+            (&raw mut (*thread).noted).write(usize::MAX);
             (&raw mut (*thread).generation).write(1);
             (&raw mut (*thread).alias).write(Alias::default());
             (&raw mut (*thread).patience).write(Patience::default());
             (&raw mut (*thread).lock_generation).write(1);
-            (&raw mut (*thread).lockset).write(Some(0));
+            (&raw mut (*thread).lockset).write(0);
             (&raw mut (*thread).held).write(Vec::new());
             (&raw mut (*thread).id).write(id);
             (&raw mut (*thread).busy).write(AtomicU32::new(0));
@@ -235,9 +260,11 @@ impl Thread {
             .store(std::ptr::from_ref(local).cast_mut(), Ordering::Release);
         local.frame.set(top);
         local.frames_begin.set(self.frames);
-        local
-            .frames_end
-            .set(self.frames.wrapping_byte_add(self.frames_bytes));
+        local.frames_end.set(
+            self.frames
+                .wrapping_sub(1)
+                .wrapping_byte_add(self.frames_bytes),
+        );
         local.thread.set(self);
         if self.epoch() == 0 && world().tasks.is_none() {
             self.take_alias();
@@ -315,7 +342,7 @@ impl Thread {
     pub unsafe fn free(thread: *mut Thread) {
         // SAFETY: the caller's promise.
         unsafe {
-            os::unmap((*thread).frames as usize, (*thread).frames_bytes);
+            os::unmap((*thread).frames.sub(1) as usize, (*thread).frames_bytes);
             (*thread).tape.close((*thread).id);
             std::ptr::drop_in_place(&raw mut (*thread).timeline);
             std::ptr::drop_in_place(&raw mut (*thread).held);
@@ -347,11 +374,25 @@ impl Thread {
     pub fn take_alias(&mut self) {
         let (slot, now) = (self.timeline.slot(), self.timeline.now());
         self.alias = world().aliases.take(slot, now).unwrap_or_default();
+        self.know_alias();
+    }
+
+    /// What it has done itself happens before now.
+    fn know_alias(&self) {
+        if self.alias.number != 0 {
+            self.known.learn(self.alias.number, TIMES);
+        }
+    }
+
+    /// Aliases but its own may mean something else from now on.
+    pub fn forget_aliases(&self) {
+        self.known.forget();
+        self.know_alias();
     }
 
     /// The set of locks has changed.
     pub fn locks_changed(&mut self) {
-        self.lockset = None;
+        self.lockset = UNKNOWN_SET;
         if !self.strand.is_null() {
             // An access with fewer locks tells more.
             self.forget_known();
@@ -395,11 +436,44 @@ impl Thread {
         }
     }
 
-    /// The number of the set of locks held.
-    pub fn lockset(&mut self) -> u32 {
-        if let Some(known) = self.lockset {
-            return known;
+    /// A lock is taken.
+    pub fn push_lock(&mut self, address: usize, write: bool, pc: usize) {
+        self.held.push(Held {
+            address,
+            write,
+            pc,
+            before: self.lockset,
+        });
+        self.locks_changed();
+    }
+
+    /// The lock that it holds at this place in the list is given back.
+    pub fn remove_lock(&mut self, index: usize) {
+        let held = self.held.remove(index);
+        self.locks_changed();
+        match index == self.held.len() {
+            true => self.lockset = held.before,
+            false => self.locks_replaced(),
         }
+    }
+
+    /// The list of the locks it holds has become another.
+    pub fn locks_replaced(&mut self) {
+        (self.held.iter_mut()).for_each(|held| held.before = UNKNOWN_SET);
+        self.locks_changed();
+    }
+
+    /// The number of the set of locks held.
+    #[inline]
+    pub fn lockset(&mut self) -> u32 {
+        match self.lockset {
+            UNKNOWN_SET => self.find_lockset(),
+            known => known,
+        }
+    }
+
+    #[inline(never)]
+    fn find_lockset(&mut self) -> u32 {
         let mut set = 0;
         for held in self.held.iter().take(64) {
             set = world()
@@ -416,7 +490,7 @@ impl Thread {
         {
             sync::note_alone(address, set);
         }
-        self.lockset = Some(set);
+        self.lockset = set;
         set
     }
 
@@ -432,65 +506,43 @@ impl Thread {
         (self.frames, top)
     }
 
+    /// The frame of the running function.
+    #[inline(always)]
+    pub fn frame(&self) -> *mut Frame {
+        local().frame.get().wrapping_sub(1)
+    }
+
     /// The number of the chain of callers of the running function.
     #[inline]
-    pub fn chain(&self) -> u32 {
-        let top = local().frame.get();
-        if top == self.frames {
-            return ROOT;
-        }
-        // SAFETY: frames below the top have been written.
-        let known = unsafe { (*top.sub(1)).chain };
-        if known != 0 {
-            known
-        } else {
-            self.find_chain(top)
+    pub fn chain(&mut self) -> u32 {
+        // SAFETY: there is a frame before the first; those below the top have been written.
+        match unsafe { (*self.frame()).chain } {
+            0 => self.find_chain(),
+            known => known,
         }
     }
 
-    /// The running function's group of origins.
-    #[inline(always)]
-    pub fn group(&self) -> u32 {
-        let top = local().frame.get();
-        match top == self.frames {
-            true => self.root_group,
-            // SAFETY: frames below the top have been written.
-            false => unsafe { (*top.sub(1)).group },
-        }
-    }
-
-    /// The running function belongs to a group from now on.
-    #[inline]
-    pub fn set_group(&mut self, group: u32) {
-        let top = local().frame.get();
-        match top == self.frames {
-            true => self.root_group = group,
-            // SAFETY: as above.
-            false => unsafe { (*top.sub(1)).group = group },
-        }
-    }
-
-    #[cold]
-    fn find_chain(&self, top: *mut Frame) -> u32 {
+    #[inline(never)]
+    fn find_chain(&mut self) -> u32 {
         let stacks = &world().stacks;
-        // SAFETY: frames between `frames` and the top have been written.
+        let last = self.frame();
+        // SAFETY: as above; the chain of the frame before the first is known.
         unsafe {
-            let mut at = top;
-            while at > self.frames && (*at.sub(1)).chain == 0 {
+            let mut at = last;
+            while (*at).chain == 0 {
                 at = at.sub(1);
             }
-            let mut chain = if at > self.frames {
-                (*at.sub(1)).chain
-            } else {
-                ROOT
-            };
-            while at < top {
+            let mut chain = (*at).chain;
+            while at < last {
+                at = at.add(1);
                 // Whoever called the first function is not the program.
                 if at > self.frames {
-                    chain = stacks.chain(chain, (*at).caller);
+                    let caller = (*at).caller;
+                    chain = self
+                        .origins
+                        .chain(chain, caller, || stacks.chain(chain, caller));
                 }
                 (*at).chain = chain;
-                at = at.add(1);
             }
             chain
         }
@@ -516,7 +568,7 @@ impl Thread {
 
     /// The call stack of code at an address in the running function.
     #[inline]
-    pub fn stack_at(&self, code: usize) -> Stack {
+    pub fn stack_at(&mut self, code: usize) -> Stack {
         match recording::on() {
             true => Stack::default(),
             false => Stack::new(self.chain(), code),

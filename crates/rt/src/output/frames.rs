@@ -184,12 +184,7 @@ mod tests {
         }
         // The second has a part that has no fixed size, from 22 on.
         put(35, at(22));
-        let frame = |index: usize, caller: u64| Frame {
-            caller,
-            chain: 0,
-            stack_pointer: (at(index) - 8) as u32,
-            group: 0,
-        };
+        let frame = |index: usize, caller| Frame::new(caller, (at(index) - 8) as usize);
         let frames = [frame(48, 0x9000), frame(28, 0x9100), frame(10, 0x9200)];
         let range = frames.as_ptr_range();
         let around =
