@@ -11,11 +11,12 @@
 //! | 42–63 | its time, from where the alias begins |
 //!
 //! So bits 34 to 63 are its epoch, and "is this my own access, made at my present time, that tells all of the new one?" is one
-//! comparison under a mask ([`Told`]). All zeros is no mark. A number without bytes is none either: it may stand for
-//! what two marks cannot say ([`Mark::link`]).
+//! comparison under a mask ([`Told`]). All zeros is no mark. A number without bytes is none either: it stands for
+//! what two marks cannot say, a history ([`Mark::link`]) or more marks ([`Mark::more`]).
 //!
-//! [`step`] says what an access makes of two marks. It answers [`InPlace::Rare`] where two are too few, or where there is a race:
-//! then [`fasttrack::step`](crate::fasttrack::step) has to say, of the records that the marks stand for.
+//! [`step`] says what an access makes of two marks, [`step_among`] of any number. They answer [`InPlace::Rare`] where there are
+//! too many, or where there is a race: then [`fasttrack::step`](crate::fasttrack::step) has to say, of the records that the marks
+//! stand for.
 //!
 //! Guarantee: that of `fasttrack`. What is kept may be one of several histories that find the same races.
 //! Cost: two comparisons of epochs, at most two looks into a clock.
@@ -26,6 +27,9 @@ use crate::fasttrack::Kind;
 
 const WRITE: u64 = 1 << 8;
 const ATOMIC: u64 = 1 << 9;
+/// Without bytes: it leads to more marks, which somebody changes.
+const MORE: u64 = WRITE;
+const LOCKED: u64 = ATOMIC;
 const ORIGIN_SHIFT: u32 = 10;
 const ORIGIN_BITS: u32 = 24;
 const ALIAS_SHIFT: u32 = ORIGIN_SHIFT + ORIGIN_BITS;
@@ -69,10 +73,34 @@ impl Mark {
         Mark(u64::from(TIMES) << TIME_SHIFT | u64::from(number) << ORIGIN_SHIFT)
     }
 
-    /// The number that stands here instead of a mark.
+    /// The number of a history that stands here instead of a mark.
     #[inline]
     pub fn linked(self) -> Option<u32> {
-        (self.0 & 0xff == 0 && self.0 != 0).then_some((self.0 >> ORIGIN_SHIFT) as u32)
+        (self.0 & (MORE | 0xff) == 0 && self.0 != 0).then_some((self.0 >> ORIGIN_SHIFT) as u32)
+    }
+
+    /// No mark, but the number of more marks.
+    #[inline]
+    pub fn more(number: u32) -> Mark {
+        Mark(Mark::link(number).0 | MORE)
+    }
+
+    /// The number of more marks that stands here.
+    #[inline]
+    pub fn has_more(self) -> Option<u32> {
+        (self.0 & (MORE | 0xff) == MORE).then_some((self.0 >> ORIGIN_SHIFT) as u32)
+    }
+
+    /// The same number of more marks, which somebody changes.
+    #[inline]
+    pub fn locked(self) -> Mark {
+        Mark(self.0 | LOCKED)
+    }
+
+    /// Whether somebody changes the marks that it leads to.
+    #[inline]
+    pub fn is_locked(self) -> bool {
+        self.0 & LOCKED != 0
     }
 
     /// Whether it is no mark.
@@ -243,16 +271,19 @@ pub enum InPlace {
 pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bool) -> InPlace {
     let mut new = access;
     let mut kept = Mark::NONE;
+    let mut told = 0;
     for mark in marks {
         if mark.is_none() {
             continue;
         }
         let differs = mark.0 ^ access.0;
         let common = mark.0 & access.0 & 0xff;
-        let whole = common == access.0 & 0xff;
         if differs & EPOCH == 0 {
-            if whole && mark.covers(access) {
-                return InPlace::Same;
+            if mark.covers(access) {
+                told |= common;
+                if told == access.0 & 0xff {
+                    return InPlace::Same;
+                }
             }
             if differs >> 8 == 0 {
                 new.0 |= mark.0 & 0xff;
@@ -281,6 +312,64 @@ pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bo
         kept = rest;
     }
     InPlace::Becomes([new, kept])
+}
+
+/// What an access makes of a list of marks, the newest first, as far as it may get shorter or one longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Among {
+    /// They tell all of it already.
+    Same,
+    /// So many, of which the first is that of the access.
+    Becomes(usize),
+    /// They race.
+    Races,
+}
+
+/// As [`step`], of any number of marks, none of which is empty; `made` has room for one more. That nothing is made anew
+/// holds also where several of the same time tell all of it together.
+#[inline]
+pub fn step_among(
+    marks: &[Mark],
+    access: Mark,
+    mut precedes: impl FnMut(Mark) -> bool,
+    made: &mut [Mark],
+) -> Among {
+    let mut new = access;
+    let mut length = 1;
+    let mut told = 0;
+    for &mark in marks {
+        let differs = mark.0 ^ access.0;
+        let common = mark.0 & access.0 & 0xff;
+        if differs & EPOCH == 0 {
+            if mark.covers(access) {
+                told |= common;
+                if told == access.0 & 0xff {
+                    return Among::Same;
+                }
+            }
+            if differs >> 8 == 0 {
+                new.0 |= mark.0 & 0xff;
+                continue;
+            }
+        }
+        let mut rest = mark;
+        if common != 0 {
+            if differs & ALIAS == 0 || precedes(mark) {
+                if access.covers(mark) {
+                    rest.0 &= !common;
+                    if rest.0 & 0xff == 0 {
+                        continue;
+                    }
+                }
+            } else if mark.conflicts(access) {
+                return Among::Races;
+            }
+        }
+        made[length] = rest;
+        length += 1;
+    }
+    made[0] = new;
+    Among::Becomes(length)
 }
 
 #[cfg(test)]
@@ -317,6 +406,53 @@ mod tests {
             let number = rng.u32(1..);
             assert_eq!(Mark::link(number).linked(), Some(number));
         }
+    }
+
+    #[test]
+    fn what_leads_to_more_marks_is_no_history() {
+        let more = Mark::more(77);
+        for mark in [more, more.locked()] {
+            assert_eq!((mark.has_more(), mark.linked()), (Some(77), None));
+            assert!(!mark.is_none() && !Known::new().has(mark));
+        }
+        assert!(more.locked().is_locked() && !more.is_locked());
+        assert_eq!(Mark::link(77).has_more(), None);
+        assert_eq!(Mark::NONE.has_more(), None);
+    }
+
+    #[test]
+    fn a_list_of_marks_becomes_what_two_become() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        let mut seen = [0; 3];
+        for _ in 0..300_000 {
+            let any = |rng: &mut fastrand::Rng| {
+                let epoch = Mark::epoch(rng.u8(1..4), rng.u32(..2));
+                Mark::new(epoch, any_kind(rng), rng.u8(1..), rng.u32(..2))
+            };
+            let marks = [any(&mut rng), any(&mut rng)];
+            let access = any(&mut rng);
+            let known = Known::new();
+            known.learn(access.alias(), TIMES);
+            known.learn(rng.u8(1..4), rng.u32(..3));
+            let precedes = |mark| known.has(mark);
+            let mut made = [Mark::NONE; 3];
+            let expected = step(marks, access, precedes);
+            match step_among(&marks, access, precedes, &mut made) {
+                Among::Same => {
+                    assert_eq!(expected, InPlace::Same);
+                    seen[0] += 1;
+                }
+                Among::Becomes(length) if length <= 2 => {
+                    assert_eq!(expected, InPlace::Becomes([made[0], made[1]]));
+                    seen[1] += 1;
+                }
+                Among::Becomes(_) | Among::Races => {
+                    assert_eq!(expected, InPlace::Rare);
+                    seen[2] += 1;
+                }
+            }
+        }
+        assert!(seen.iter().all(|&times| times > 2000), "{seen:?}");
     }
 
     /// The hooks' comparison says what `step` says.

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::Record;
 
+use crate::check::longer::Others;
 use crate::platform::os;
 
 /// The arena is in small pages up to here.
@@ -31,6 +32,14 @@ const FEW: u32 = 1024;
 
 /// The history of memory that is not to be looked at: no history begins there, as the first block is nobody's.
 pub const UNCHECKED: u32 = 1;
+
+/// A number that is in use.
+#[derive(Clone, Copy, Debug)]
+pub enum InUse {
+    History(u32),
+    /// See [`longer`](crate::check::longer).
+    Others(u32),
+}
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -102,6 +111,13 @@ impl Histories {
             }
             std::slice::from_raw_parts(first, length)
         }
+    }
+
+    /// The marks that lie at a number which was given out for them.
+    #[inline]
+    pub fn others(&self, number: u32) -> &Others {
+        // SAFETY: two records' room, at a multiple of two.
+        unsafe { &*self.records.add((number & !1) as usize).cast::<Others>() }
     }
 
     /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are
@@ -241,23 +257,28 @@ impl Histories {
         self.collections.load(Ordering::Relaxed)
     }
 
-    /// Finds out which records are in use: `visit` calls its argument with every number that is. It returns how
-    /// many pages it has looked at. Afterwards there is room for a history of `length`, for whoever comes first. False:
+    /// Finds out which records are in use: `visit` calls its argument with every number that is, of a history or of
+    /// [`others`](Histories::others). It returns how many pages it has looked at. Afterwards there is room for a history of `length`, for whoever comes first. False:
     /// almost all of the arena is in use.
-    pub fn collect(&self, length: usize, visit: impl FnOnce(&mut dyn FnMut(u32)) -> usize) -> bool {
+    pub fn collect(
+        &self,
+        length: usize,
+        visit: impl FnOnce(&mut dyn FnMut(InUse)) -> usize,
+    ) -> bool {
         self.collections.fetch_add(1, Ordering::Relaxed);
         let top = self.top.load(Ordering::Relaxed);
         for block in 0..top {
             self.mark(block, 0, true);
         }
         self.mark(0, 1, false);
-        let pages = visit(&mut |number| {
-            if number > UNCHECKED {
+        let mark = |line: u32| self.mark(line / 64, 1 << (line % 64), false);
+        let pages = visit(&mut |number| match number {
+            InUse::History(number) if number > UNCHECKED => {
                 let length = self.get(number).len() as u32;
-                for line in number / LINE..=(number + length - 1) / LINE {
-                    self.mark(line / 64, 1 << (line % 64), false);
-                }
+                (number / LINE..=(number + length - 1) / LINE).for_each(mark);
             }
+            InUse::History(_) => (),
+            InUse::Others(number) => mark(number / LINE),
         });
         let mut lines = 0;
         for block in 0..top {
@@ -343,7 +364,8 @@ mod tests {
                     collections += 1;
                     buffers = [RecordBuffer::default(), RecordBuffer::default()];
                     histories.collect(length as usize, |mark| {
-                        live.iter().for_each(|(number, ..)| mark(*number));
+                        live.iter()
+                            .for_each(|(number, ..)| mark(InUse::History(*number)));
                         0
                     });
                 }
@@ -376,7 +398,7 @@ mod tests {
         for length in [2 * BLOCK, 40 * BLOCK] {
             buffer = RecordBuffer::default();
             histories.collect(length as usize, |mark| {
-                live.iter().for_each(|number| mark(*number));
+                live.iter().for_each(|number| mark(InUse::History(*number)));
                 0
             });
             assert!(histories.room(&mut buffer, length as usize).is_some());

@@ -18,6 +18,7 @@ use deadheat_order::Time;
 
 use crate::check::access::plain;
 use crate::check::cell::Cell;
+use crate::check::longer::{self, Outcome};
 use crate::check::memo::AccessShape;
 use crate::check::origins::{Common, Site};
 use crate::check::shadow::{Regions, Shadow};
@@ -285,6 +286,20 @@ fn check_otherwise(
     piece: &WordAccess,
 ) {
     let thread = entered.thread();
+    if cell.load()[0].mask() != 0 {
+        thread.was_rare(entered);
+    }
+    loop {
+        let marks = cell.load();
+        if marks[0].linked().is_some() || marks[0].is_none() {
+            break;
+        }
+        match longer::access(thread, cell, marks, access) {
+            Outcome::Noted => return,
+            Outcome::Again => (),
+            Outcome::Rare => break,
+        }
+    }
     let marks = cell.load();
     if let Some(history) = marks[0].linked()
         && (thread.memo).knows(thread.generation_key(), piece.shape, history)

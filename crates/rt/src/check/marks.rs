@@ -18,7 +18,8 @@ pub fn expand(marks: [Mark; 2], room: &mut [Record; 2]) -> &[Record] {
     history
 }
 
-fn record(mark: Mark) -> Record {
+/// The record that a mark stands for.
+pub fn record(mark: Mark) -> Record {
     let (slot, time) = world().aliases.of(mark);
     let origin = Origin::of_number(mark.origin());
     Record::new(slot, time, mark.kind(), mark.mask(), origin.0)

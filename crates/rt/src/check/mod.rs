@@ -10,6 +10,7 @@ pub mod depot;
 pub mod histories;
 pub mod in_place;
 pub mod index;
+pub mod longer;
 pub mod marks;
 pub mod memo;
 pub mod origin;

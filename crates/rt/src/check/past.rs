@@ -16,7 +16,7 @@ use deadheat_online::mark::{ALIASES, Mark};
 use deadheat_order::Time;
 
 use crate::check::cell::Cell;
-use crate::check::marks::expand;
+use crate::check::longer::replace_by_history;
 use crate::check::word::visit_all;
 use crate::order::registry::Pause;
 use crate::order::thread::{Entered, Thread};
@@ -163,7 +163,14 @@ fn take_back(thread: &mut Thread, pause: &Pause) {
     world.shadow.visit_cells(|cell| {
         let marks = cell.load();
         let goes = |mark: Mark| mark.mask() != 0 && !living[usize::from(mark.alias())];
-        if marks.into_iter().any(goes) {
+        let others = marks[0]
+            .has_more()
+            .map(|number| world.histories.others(number));
+        let others = others
+            .into_iter()
+            .flatten()
+            .map(|mark| Mark(mark.load(Ordering::Relaxed)));
+        if marks.into_iter().chain(others).any(goes) {
             make_history(thread, pause, cell);
         }
     });
@@ -173,34 +180,12 @@ fn take_back(thread: &mut Thread, pause: &Pause) {
     pause.threads(|thread| thread.forget_aliases());
 }
 
-/// A cell is to have a history, as far as what it says is not past.
+/// A cell is to have a history.
 fn make_history(thread: &mut Thread, pause: &Pause, cell: &Cell) {
-    let world = world();
-    let marks = cell.load();
-    let mut room = [Record::default(); 2];
-    let history = expand(marks, &mut room);
-    let mut kept = [Record::default(); 2];
-    let mut length = 0;
-    for record in history.iter().filter(|record| !world.past.has(record)) {
-        kept[length] = *record;
-        length += 1;
-    }
-    let kept = &mut kept[..length];
-    if kept.is_empty() {
-        cell.replace(marks, [Mark::NONE; 2]);
-        return;
-    }
-    fasttrack::end(kept);
-    loop {
-        if let Some((number, room)) = world.histories.room(&mut thread.record_buffer, length) {
-            room.copy_from_slice(kept);
-            world.histories.keep(&mut thread.record_buffer, length);
-            cell.replace(marks, [Mark::link(number), Mark::NONE]);
-            return;
-        }
-        if !visit_all(pause, length) {
-            world.drop_one();
-            cell.replace(marks, [Mark::NONE; 2]);
+    while replace_by_history(thread, cell, cell.load()).is_none() {
+        if !visit_all(pause, 1) {
+            world().drop_one();
+            cell.replace(cell.load(), [Mark::NONE; 2]);
             return;
         }
     }

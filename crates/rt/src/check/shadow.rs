@@ -13,6 +13,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::check::cell::Cell;
+use crate::check::histories::InUse;
 use crate::platform::os::{self, Spin};
 
 /// Programs live below this address.
@@ -113,20 +114,23 @@ impl Shadow {
         }
     }
 
-    /// Visits the number of every history that a word has, and says how many pages it has looked at.
-    pub fn visit(self, mut each: impl FnMut(u32)) -> usize {
+    /// Visits every number that a word has, of a history or of more marks, and says how many pages it has looked at.
+    pub fn visit(self, mut each: impl FnMut(InUse)) -> usize {
         let mut pages = 0;
         match self {
             Shadow::Numbers(area) => area.pages(|page| {
                 pages += 1;
-                visit_numbers(page, &mut each);
+                visit_numbers(page, &mut |number| each(InUse::History(number)));
             }),
             Shadow::Cells(regions) => regions.all(|area| {
                 area.pages(|page| {
                     pages += 1;
                     cells_of(page).for_each(|cell| {
-                        if let Some(number) = cell.load()[0].linked() {
-                            each(number);
+                        let first = cell.load()[0];
+                        if let Some(number) = first.linked() {
+                            each(InUse::History(number));
+                        } else if let Some(number) = first.has_more() {
+                            each(InUse::Others(number));
                         }
                     });
                 });

@@ -11,7 +11,8 @@ use deadheat_online::mark::Mark;
 
 use crate::check::access::replace;
 use crate::check::cell::Cell;
-use crate::check::histories::UNCHECKED;
+use crate::check::histories::{InUse, UNCHECKED};
+use crate::check::longer::{self, Spare};
 use crate::check::marks;
 use crate::check::memo::AccessShape;
 use crate::check::origin::Origin;
@@ -73,6 +74,10 @@ impl Known {
         }
     }
 
+    fn has_more(self) -> bool {
+        matches!(self, Known::Marks(marks) if marks[0].has_more().is_some())
+    }
+
     /// Its records; those that marks stand for are written into the room.
     fn records(self, room: &mut [Record; 2]) -> &[Record] {
         match self {
@@ -108,6 +113,12 @@ pub fn check_word(
     let mask = piece.shape.mask();
     loop {
         let known = place.load();
+        if let Place::Marks(cell) = place
+            && known.has_more()
+        {
+            longer::make_history(entered, cell);
+            continue;
+        }
         let history = known.number().unwrap_or(0);
         if known.number() == Some(0) {
             if world.contents.wait_at(address) {
@@ -328,7 +339,7 @@ pub fn origin(thread: &mut Thread, piece: &WordAccess) -> u64 {
 /// they fill it, all are given up:
 /// rather miss races than end the program.
 #[cold]
-fn collect(entered: &Entered, length: usize) {
+pub fn collect(entered: &Entered, length: usize) {
     let collections = world().histories.collections();
     entered.alone(|pause| {
         // Another thread may have done it while this one waited for its turn.
@@ -345,9 +356,12 @@ pub fn visit_all(pause: &Pause, length: usize) -> bool {
     world().histories.collect(length, |mark| {
         pause.threads(|thread| {
             thread.record_buffer = Default::default();
+            thread.spare = Spare::NONE;
             thread.transitions.clear();
             let generation_key = thread.generation_key();
-            thread.memo.visit(generation_key, &mut *mark);
+            thread
+                .memo
+                .visit(generation_key, |number| mark(InUse::History(number)));
         });
         world().shadow.visit(mark)
     })

@@ -22,6 +22,7 @@ use deadheat_tape::mailbox::Wait;
 use crate::check::aliases::Alias;
 use crate::check::depot::ROOT as ROOT_CHAIN;
 use crate::check::histories::RecordBuffer;
+use crate::check::longer::Spare;
 use crate::check::memo::Memo;
 use crate::check::origin::{Origin, Stack};
 use crate::check::past::Patience;
@@ -144,6 +145,7 @@ pub struct Thread {
     pub noted: usize,
     pub timeline: Timeline,
     pub record_buffer: RecordBuffer,
+    pub spare: Spare,
     /// Counts the times at which the memo was forgotten; never 0.
     generation: u32,
     /// What marks say of it now, in a program of threads.
@@ -213,6 +215,7 @@ impl Thread {
             (*frames.sub(1)).chain = ROOT;
             (&raw mut (*thread).known).write(Known::new());
             (&raw mut (*thread).noted).write(usize::MAX);
+            (&raw mut (*thread).spare).write(Spare::NONE);
             (&raw mut (*thread).generation).write(1);
             (&raw mut (*thread).alias).write(Alias::default());
             (&raw mut (*thread).patience).write(Patience::default());
