@@ -17,7 +17,7 @@ SOAK_HOSTILE ?= 4000
 # Which of them: drawn anew for each run.
 SEED := $(if $(SEED),$(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
-.PHONY: demo test lint loom miri tsan mutants soak bench curves bench-native bench-openmp bench-tasks compilers browser pictures sarif corpus corpus-variants programs rust clean
+.PHONY: demo test lint loom miri tsan mutants soak bench curves bench-native bench-programs bench-openmp bench-tasks compilers cmake browser pictures sarif corpus corpus-variants programs rust clean
 
 ## Builds (optimised, as the tests are) and shows the main job: a C program, built, run, its race shown in its source.
 demo: compilers
@@ -38,6 +38,12 @@ compilers:
 	  if command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
 	    apt-get update -qq && apt-get install -y -qq clang-19 libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
 	  else echo "install$$missing to check C and C++ programs (apt install clang-19 libomp-19-dev gcc g++)"; fi
+
+## Installs CMake, which libuv and LevelDB are built with, where it may; they are skipped without.
+cmake:
+	@command -v cmake >/dev/null || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && apt-get update -qq && apt-get install -y -qq cmake >/dev/null; } || \
+	  echo "install cmake to build libuv and LevelDB (apt install cmake)"
 
 ## Installs Chromium, which the tests of the page need, where it may; they are skipped without.
 browser:
@@ -139,6 +145,12 @@ bench-native: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	bench/native/measure.py target/release/deadheat bench/native
 
+## Real programs: zstd, SQLite, libuv, LevelDB, libimagequant, lz4, pigz, pbzip2, x264, memcached, redis, fetched and built below
+## target/programs. Uninstrumented, deadheat and ThreadSanitizer, as a table. The first time takes half an hour on two cores.
+bench-programs: compilers cmake
+	$(CARGO) build --release --quiet -p deadheat-cli
+	bench/programs/measure.py target/release/deadheat
+
 ## The same for OpenMP kernels, beside ThreadSanitizer with Archer.
 bench-openmp: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
@@ -162,10 +174,7 @@ corpus-variants: compilers
 	  run DEADHEAT_CORPUS_UNDER="prlimit --stack=1073741824"
 
 ## zstd, SQLite, libuv, LevelDB and libimagequant (OpenMP): built through `deadheat cc`, run for their real job.
-programs: compilers
-	@command -v cmake >/dev/null || \
-	  { command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && apt-get update -qq && apt-get install -y -qq cmake >/dev/null; } || \
-	  echo "install cmake to build libuv and LevelDB (apt install cmake)"
+programs: compilers cmake
 	$(CARGO) build --release --quiet -p deadheat-cli
 	tests/programs/check.sh target/release/deadheat
 

@@ -1,4 +1,5 @@
 // Two writers and two readers, each with a connection of its own, on one database in write-ahead mode.
+//   sqlite DATABASE [ROWS]
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,9 @@
 
 #include "sqlite3.h"
 
-enum { ROWS = 300 };
+enum { ROWS_FOR_A_READ = 3 };
 static const char *path;
+static int rows_of_a_writer = 300;
 static int counts[2];
 
 static sqlite3 *open_database(void) {
@@ -28,7 +30,7 @@ static void must(sqlite3 *database, const char *statement) {
 
 static void *write_rows(void *unused) {
   sqlite3 *database = open_database();
-  for (int i = 0; i < ROWS; i += 10) {
+  for (int i = 0; i < rows_of_a_writer; i += 10) {
     must(database, "begin immediate");
     for (int j = 0; j < 10; j++) {
       must(database, "insert into t(text) values (hex(randomblob(20)))");
@@ -52,7 +54,7 @@ static int count_rows(sqlite3 *database) {
 
 static void *read_rows(void *count) {
   sqlite3 *database = open_database();
-  while (*(int *)count < 2 * ROWS) {
+  for (int i = 0; i < rows_of_a_writer / ROWS_FOR_A_READ; i++) {
     int now = count_rows(database);
     if (now < *(int *)count) {
       exit(3);
@@ -64,9 +66,11 @@ static void *read_rows(void *count) {
 }
 
 int main(int count, char **arguments) {
-  (void)count;
   pthread_t threads[4];
   path = arguments[1];
+  if (count > 2) {
+    rows_of_a_writer = atoi(arguments[2]);
+  }
   unlink(path);
   sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
   sqlite3 *database = open_database();
@@ -83,5 +87,5 @@ int main(int count, char **arguments) {
   int rows = count_rows(database);
   sqlite3_close(database);
   printf("%d rows\n", rows);
-  return rows != 2 * ROWS;
+  return rows != 2 * rows_of_a_writer;
 }

@@ -1,11 +1,14 @@
 // An event loop with its thread pool: work items, file operations, wake-ups from another thread, timers.
+//   uv [TURNS]      (how often each work item is queued)
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
 enum { ITEMS = 200, WAKES = 100 };
 static long results[ITEMS], done, ticks, files;
+static int turns = 1, had[ITEMS];
 static atomic_int wakes_sent;
 static int wakes_seen;
 static uv_async_t async;
@@ -20,7 +23,12 @@ static void work(uv_work_t *request) {
 }
 
 static void after(uv_work_t *request, int status) {
-  done += status == 0 && *(long *)request->data > 0;
+  int item = (long *)request->data - results;
+  if (status == 0 && ++had[item] < turns) {
+    uv_queue_work(request->loop, request, work, after);
+    return;
+  }
+  done += status == 0 && results[item] > 0;
 }
 
 static void woken(uv_async_t *handle) {
@@ -49,7 +57,8 @@ static void statted(uv_fs_t *request) {
   uv_fs_req_cleanup(request);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  turns = count > 1 ? atoi(arguments[1]) : 1;
   static uv_work_t requests[ITEMS];
   static uv_fs_t stats[20];
   uv_loop_t *loop = uv_default_loop();

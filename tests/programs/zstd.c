@@ -1,11 +1,12 @@
 // Compresses text on four worker threads, twice with one context, and back again.
+//   zstd [MEGABYTES]
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-int main(void) {
-  size_t size = 12 << 20, bound = ZSTD_compressBound(size);
+int main(int count, char **arguments) {
+  size_t size = (size_t)(count > 1 ? atoi(arguments[1]) : 12) << 20, bound = ZSTD_compressBound(size);
   char *text = malloc(size), *packed = malloc(bound), *back = malloc(size);
   unsigned seed = 1;
   for (size_t i = 0; i < size; i++) {
