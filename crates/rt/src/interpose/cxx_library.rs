@@ -10,6 +10,7 @@ use super::strings::reads_text;
 use crate::openmp::strand::Shared;
 use crate::order::sync;
 use crate::order::thread::enter;
+use crate::platform::optional_symbol::optional_symbol;
 
 /// Defines what is called before a function of the C++ library: a Rust function that gets its first four words,
 /// the caller's address, and where these words are kept: what it leaves there is what the function gets.
@@ -142,36 +143,15 @@ before! {
     ready_at_end: "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv";
 }
 
-// A program of C has none of these, and links all the same: a weak symbol that nobody defines is null. `.weak` says so of the
-// object that it stands in only. So the runtime must be *one* object (`codegen-units = 1` and fat LTO in the profile `rt`):
-// in several, another one may refer to the same symbols, not weakly, and no program of C would link.
-std::arch::global_asm!(
-    ".weak _ZSt4cout",
-    ".weak _ZSt4cerr",
-    ".weak _ZSt4clog",
-    ".weak _ZSt3cin"
-);
-
-unsafe extern "C" {
-    #[link_name = "_ZSt4cout"]
-    static COUT: u8;
-    #[link_name = "_ZSt4cerr"]
-    static CERR: u8;
-    #[link_name = "_ZSt4clog"]
-    static CLOG: u8;
-    #[link_name = "_ZSt3cin"]
-    static CIN: u8;
-}
-
-/// The standard streams and their sizes: threads may share them. Those that the program does not have are at 0.
+/// The standard streams and their sizes: threads may share them. Those that the program does not have are at 0: all, in C.
 pub fn standard_streams() -> [(usize, usize); 4] {
     const OUTPUT: usize = 272;
     const INPUT: usize = 280;
     [
-        (&raw const COUT as usize, OUTPUT),
-        (&raw const CERR as usize, OUTPUT),
-        (&raw const CLOG as usize, OUTPUT),
-        (&raw const CIN as usize, INPUT),
+        (optional_symbol!("_ZSt4cout"), OUTPUT),
+        (optional_symbol!("_ZSt4cerr"), OUTPUT),
+        (optional_symbol!("_ZSt4clog"), OUTPUT),
+        (optional_symbol!("_ZSt3cin"), INPUT),
     ]
 }
 

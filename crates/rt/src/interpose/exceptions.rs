@@ -10,6 +10,7 @@ use super::cxx_library::before;
 use crate::openmp::strand::Shared;
 use crate::order::sync;
 use crate::order::thread::enter;
+use crate::platform::optional_symbol::optional_symbol;
 
 type Destructor = unsafe extern "C-unwind" fn(usize);
 
@@ -78,12 +79,6 @@ extern "C" fn releases(pointer: usize, _: usize, _: usize, _: usize, _: usize) {
     gives_up(unsafe { *(pointer as *const usize) });
 }
 
-std::arch::global_asm!(".weak __cxa_get_globals");
-
-unsafe extern "C" {
-    fn __cxa_get_globals() -> *const usize;
-}
-
 /// What the ABI of C++ says of an exception that is caught, before the exception itself.
 const HEADER: usize = 112;
 const CLASS: usize = 80;
@@ -91,9 +86,12 @@ const CLASS: usize = 80;
 const OWN: u64 = 0x474e_5543_432b_2b00;
 
 extern "C" fn ends_catch(_: usize, _: usize, _: usize, _: usize, _: usize) {
-    // SAFETY: the library keeps for each thread which exception it has caught last, and uses it now.
+    type Globals = extern "C" fn() -> *const usize;
+    let globals = optional_symbol!("__cxa_get_globals");
+    // SAFETY: the library, which calls this, has the function. It keeps for each thread which exception it has caught last, and uses it now.
     unsafe {
-        let caught = *__cxa_get_globals();
+        let globals = std::mem::transmute::<usize, Globals>(globals);
+        let caught = *globals();
         if caught == 0 {
             return;
         }

@@ -18,6 +18,7 @@ use crate::openmp::{self, Seen, with_strand};
 use crate::order::sync;
 use crate::order::thread::{Entered, Thread, enter};
 use crate::output::recording::{self, Stamped};
+use crate::platform::optional_symbol::optional_symbol;
 use crate::platform::world::world;
 
 /// What the tool keeps with a task or a region.
@@ -40,20 +41,8 @@ const UNTIED: c_int = 0x1000_0000;
 const FINAL: c_int = 0x2000_0000;
 
 /// Defined by OpenMP's runtime, if the program is linked to one.
-#[cfg(target_arch = "x86_64")]
 pub fn is_there() -> bool {
-    let address: usize;
-    // SAFETY: reads where the linker has put the address of a symbol, or 0.
-    unsafe {
-        std::arch::asm!(".weak __kmpc_fork_call", "mov {}, qword ptr [rip + __kmpc_fork_call@GOTPCREL]",
-            out(reg) address, options(nostack, preserves_flags));
-    }
-    address != 0
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub fn is_there() -> bool {
-    false
+    optional_symbol!("__kmpc_fork_call") != 0
 }
 
 /// The stack pointer, nearly.

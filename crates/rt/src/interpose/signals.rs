@@ -8,6 +8,7 @@ use super::real::real;
 use crate::hooks::export;
 use crate::order::sync;
 use crate::order::thread::enter;
+use crate::platform::optional_symbol::optional_symbol;
 
 const SIGNALS: usize = 65;
 
@@ -141,23 +142,6 @@ unsafe extern "C" fn sigaction(number: c_int, new: *const Action, old: *mut Acti
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".pushsection .text.deadheat,\"ax\",@progbits",
-    ".weak __deadheat_is_rust",
-    ".type deadheat_is_rust,@function",
-    "deadheat_is_rust:",
-    "mov rax, qword ptr [rip + __deadheat_is_rust@GOTPCREL]",
-    "ret",
-    ".size deadheat_is_rust, . - deadheat_is_rust",
-    ".popsection",
-);
-
-unsafe extern "C" {
-    /// Whether whoever linked the program has said that it is one of Rust.
-    safe fn deadheat_is_rust() -> usize;
-}
-
 /// Rust's standard library asks, before `main`, whether somebody handles the signals of a stack that overflows. If not, it
 /// does; and each thread then enters itself into a list, under a lock, when it begins and when it ends, which puts a thread
 /// that has ended before all that begin later. Programs do not mean that order, and races would hide behind it: so it is
@@ -169,7 +153,8 @@ fn is_asked_by_rust(number: c_int) -> bool {
         libc::SIGBUS => &ASKED[1],
         _ => return false,
     };
-    deadheat_is_rust() != 0 && !asked.swap(true, Ordering::Relaxed)
+    // Whoever linked the program has said that it is one of Rust.
+    optional_symbol!("__deadheat_is_rust") != 0 && !asked.swap(true, Ordering::Relaxed)
 }
 
 /// The program calls it: what it gives is read, what it gets is written, and what is copied here is nobody's business.

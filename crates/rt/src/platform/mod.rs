@@ -5,6 +5,8 @@ pub mod allocator;
 pub mod checked;
 pub mod heap;
 pub mod modules;
+#[cfg(feature = "interpose")]
+pub mod optional_symbol;
 pub mod options;
 pub mod os;
 pub mod signals;
