@@ -66,7 +66,7 @@ def film(room, frames, wide=352, high=288):
 # What each does: its command, in a directory for files, after its name. Sizes are such that it takes about a second uninstrumented.
 JOBS = {
     "zstd": lambda room: ["50"],
-    "sqlite": lambda room: [os.path.join(room, "sqlite.db"), "3000"],
+    "sqlite": lambda room: [os.path.join(room, "sqlite.db"), "9000"],
     "uv": lambda room: ["4000"],
     "leveldb": lambda room: [os.path.join(room, "leveldb.db"), "20000"],
     "imagequant": lambda room: ["600"],
