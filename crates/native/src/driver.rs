@@ -181,7 +181,7 @@ fn with_checking(
     }
     if asked.compiles {
         all.extend(compile_options(compiler, &asked, own));
-        let headers = Runtime::unpack()?.headers;
+        let headers = Runtime::unpack_headers()?;
         all.extend([
             "-U_FORTIFY_SOURCE".into(),
             "-isystem".into(),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     fn headers() -> String {
-        let headers = Runtime::unpack().unwrap().headers;
+        let headers = Runtime::unpack_headers().unwrap();
         format!("-U_FORTIFY_SOURCE -isystem {}", headers.display())
     }
 

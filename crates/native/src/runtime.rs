@@ -1,4 +1,4 @@
-//! The runtime travels inside the command and is unpacked when a program is linked.
+//! The runtime travels inside the command, compressed, and is unpacked when a program is linked.
 //!
 //! It lies in a directory of the user's cache whose name is a digest of its content: another version of the
 //! command has another directory, and what lies there is never changed. It appears by renaming a finished
@@ -13,6 +13,7 @@ use std::hash::Hasher;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol, SymbolScope};
@@ -21,7 +22,10 @@ use thiserror::Error;
 
 use crate::private;
 
-static ARCHIVE: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
+static PACKED: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
+/// To unpack it takes milliseconds: who only compiles does without.
+static ARCHIVE: LazyLock<Vec<u8>> =
+    LazyLock::new(|| zstd::decode_all(PACKED).expect("the build has packed it"));
 /// Headers that come before those of the C library and the C++ library, by name.
 static HEADERS: [(&str, &str); 2] = [
     ("string.h", include_str!("string.h")),
@@ -55,12 +59,18 @@ pub struct RuntimeError {
 impl Runtime {
     /// Where the runtime lies, after it has been unpacked if need be.
     pub fn unpack() -> Result<Runtime, RuntimeError> {
-        Runtime::unpack_into(&cache_directory())
+        Runtime::unpack_into(&cache_directory(), Runtime::is_whole)
     }
 
-    fn unpack_into(cache: &Path) -> Result<Runtime, RuntimeError> {
+    /// Where its headers lie. Who only compiles need not wait for the rest to be compared.
+    pub fn unpack_headers() -> Result<PathBuf, RuntimeError> {
+        Ok(Runtime::unpack_into(&cache_directory(), Runtime::has_headers)?.headers)
+    }
+
+    /// Unpacks it unless what lies there will do.
+    fn unpack_into(cache: &Path, will_do: fn(&Runtime) -> bool) -> Result<Runtime, RuntimeError> {
         let headers = HEADERS.iter().map(|(_, header)| header.as_bytes());
-        let digest_of_all = u128::from_ne_bytes(digest([ARCHIVE].into_iter().chain(headers)));
+        let digest_of_all = u128::from_ne_bytes(digest([PACKED].into_iter().chain(headers)));
         let directory = cache.join(format!("runtime-{digest_of_all:032x}"));
         let runtime = Runtime {
             archive: directory.join("libdeadheat_rt.a"),
@@ -74,7 +84,7 @@ impl Runtime {
         };
         private::create(cache).map_err(failure)?;
         keep_to_owner(cache).map_err(failure)?;
-        if runtime.is_whole() {
+        if will_do(&runtime) {
             return Ok(runtime);
         }
         let room = || private::temporary_directory(cache).map_err(failure);
@@ -86,7 +96,7 @@ impl Runtime {
         for (name, header) in HEADERS {
             write(&format!("include/{name}"), header.as_bytes())?;
         }
-        write("libdeadheat_rt.a", ARCHIVE)?;
+        write("libdeadheat_rt.a", &ARCHIVE)?;
         let (exports, wraps) = lists();
         write("exports.list", exports.as_bytes())?;
         write("wraps.list", wraps.as_bytes())?;
@@ -95,14 +105,14 @@ impl Runtime {
             return Ok(runtime);
         };
         // Someone else was faster: theirs is the same.
-        if runtime.is_whole() {
+        if will_do(&runtime) {
             return Ok(runtime);
         }
         // Or it is damaged, and goes out of the way.
         let damaged = room()?;
         fs::rename(&directory, damaged.path().join("damaged")).map_err(|_| failure(error))?;
         match fs::rename(unfinished.path(), &directory) {
-            Err(_) if runtime.is_whole() => Ok(runtime),
+            Err(_) if will_do(&runtime) => Ok(runtime),
             Err(error) => Err(failure(error)),
             Ok(()) => Ok(runtime),
         }
@@ -110,19 +120,25 @@ impl Runtime {
 
     /// Whether all is there as the command carries it, and only this user and root can have written it.
     fn is_whole(&self) -> bool {
-        let has = |path: &Path, content: &[u8]| fs::read(path).is_ok_and(|there| there == content);
         let lists = || {
             let [exports, wraps] = [fs::read(&self.exports).ok()?, fs::read(&self.wraps).ok()?];
             let digest = digest([&*exports, &*wraps]);
             Some(has(&self.archive.with_file_name(LISTS), &digest))
         };
+        self.has_headers() && has(&self.archive, &ARCHIVE) && lists() == Some(true)
+    }
+
+    /// The same of the headers alone.
+    fn has_headers(&self) -> bool {
         let mut headers = HEADERS.iter();
         let folder = self.archive.parent();
         folder.is_some_and(|folder| keep_to_owner(folder).is_ok())
-            && has(&self.archive, ARCHIVE)
             && headers.all(|(name, header)| has(&self.headers.join(name), header.as_bytes()))
-            && lists() == Some(true)
     }
+}
+
+fn has(path: &Path, content: &[u8]) -> bool {
+    fs::read(path).is_ok_and(|there| there == content)
 }
 
 /// The digest of the two lists, beside them: to make them anew each time takes longer than to read all the rest.
@@ -201,9 +217,9 @@ fn cache_directory() -> PathBuf {
 fn lists() -> (String, String) {
     let mut exports = BTreeSet::new();
     let mut wraps = BTreeSet::new();
-    let archive = ArchiveFile::parse(ARCHIVE).expect("the linker accepts it, too");
+    let archive = ArchiveFile::parse(&**ARCHIVE).expect("the linker accepts it, too");
     for member in archive.members().flatten() {
-        let Ok(file) = member.data(ARCHIVE).and_then(object::File::parse) else {
+        let Ok(file) = member.data(&**ARCHIVE).and_then(object::File::parse) else {
             continue;
         };
         for symbol in file
@@ -244,12 +260,12 @@ mod tests {
         let threads: Vec<_> = (0..4)
             .map(|_| {
                 let cache = cache.path().to_path_buf();
-                std::thread::spawn(move || Runtime::unpack_into(&cache).unwrap())
+                std::thread::spawn(move || Runtime::unpack_into(&cache, Runtime::is_whole).unwrap())
             })
             .collect();
         for thread in threads {
             let runtime = thread.join().unwrap();
-            assert_eq!(fs::read(&runtime.archive).unwrap(), ARCHIVE);
+            assert_eq!(fs::read(&runtime.archive).unwrap(), *ARCHIVE);
             let exports = fs::read_to_string(&runtime.exports).unwrap();
             assert!(exports.contains("\"__tsan_read4\";"), "{exports}");
         }
@@ -259,7 +275,7 @@ mod tests {
     #[test]
     fn a_damaged_runtime_is_unpacked_again() {
         let cache = tempfile::tempdir().unwrap();
-        let runtime = Runtime::unpack_into(cache.path()).unwrap();
+        let runtime = Runtime::unpack_into(cache.path(), Runtime::is_whole).unwrap();
         let header = runtime.headers.join("string.h");
         for file in [&runtime.archive, &runtime.exports, &runtime.wraps, &header] {
             let whole = fs::read(file).unwrap();
@@ -272,7 +288,7 @@ mod tests {
                     Some(content) => fs::write(file, content).unwrap(),
                     None => fs::remove_file(file).unwrap(),
                 }
-                Runtime::unpack_into(cache.path()).unwrap();
+                Runtime::unpack_into(cache.path(), Runtime::is_whole).unwrap();
                 assert_eq!(fs::read(file).unwrap(), whole, "{}", file.display());
             }
         }
@@ -280,26 +296,41 @@ mod tests {
     }
 
     #[test]
+    fn damaged_headers_are_unpacked_again_for_who_only_compiles() {
+        let cache = tempfile::tempdir().unwrap();
+        let runtime = Runtime::unpack_into(cache.path(), Runtime::has_headers).unwrap();
+        assert!(runtime.is_whole());
+        for (name, header) in HEADERS {
+            let path = runtime.headers.join(name);
+            fs::write(&path, "something else").unwrap();
+            Runtime::unpack_into(cache.path(), Runtime::has_headers).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), header);
+        }
+    }
+
+    #[test]
     fn nobody_else_can_put_a_runtime_into_the_cache() {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache");
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
-        let runtime = Runtime::unpack_into(&cache).unwrap();
+        let runtime = Runtime::unpack_into(&cache, Runtime::is_whole).unwrap();
         let inner = runtime.archive.parent().unwrap().to_path_buf();
         assert_eq!((mode(&cache), mode(&inner)), (0o700, 0o700));
         // What an earlier version has left, others could have written to.
         fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
-        Runtime::unpack_into(&cache).unwrap();
+        Runtime::unpack_into(&cache, Runtime::is_whole).unwrap();
         assert_eq!(mode(&cache), 0o755);
         let other = Some(65534);
         if std::os::unix::fs::chown(&inner, other, None).is_err() {
             return println!("skipped: needs root");
         }
         // Another user's is not used.
-        Runtime::unpack_into(&cache).unwrap();
+        Runtime::unpack_into(&cache, Runtime::is_whole).unwrap();
         assert_ne!(fs::metadata(&inner).unwrap().uid(), 65534);
         std::os::unix::fs::chown(&cache, other, None).unwrap();
-        let error = Runtime::unpack_into(&cache).unwrap_err().to_string();
+        let error = Runtime::unpack_into(&cache, Runtime::is_whole)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("it belongs to another user; set DEADHEAT_CACHE"),
             "{error}"
@@ -309,7 +340,7 @@ mod tests {
     #[test]
     fn a_cache_that_cannot_be_written_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = Runtime::unpack_into(&file.path().join("below"))
+        let error = Runtime::unpack_into(&file.path().join("below"), Runtime::is_whole)
             .unwrap_err()
             .to_string();
         assert!(error.contains("DEADHEAT_CACHE"), "{error}");
