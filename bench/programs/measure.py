@@ -63,7 +63,8 @@ def film(room, frames, wide=352, high=288):
     return path
 
 
-# What each does: its command, in a directory for files, after its name. Sizes are such that it takes about a second uninstrumented.
+# What each does: its command, in a directory for files, after its name. Sizes are such that it takes a third of a second to one second
+# uninstrumented.
 JOBS = {
     "zstd": lambda room: ["50"],
     "sqlite": lambda room: [os.path.join(room, "sqlite.db"), "9000"],
@@ -114,6 +115,7 @@ with tempfile.TemporaryDirectory() as room:
                 least[way] = best(least.get(way), measure(launcher, way, name, directories[way], room))
         if not least["plain"]:
             print(f"{name:12} plain failed", flush=True)
+            rows.append((name, [None], [None]))
             continue
         columns = []
         for cost in ("processor", "kilobytes"):
@@ -127,3 +129,6 @@ with tempfile.TemporaryDirectory() as room:
         rows.append((name, *columns))
 for what, column in (("time", 1), ("memory", 2)):
     print(summary(what, [(row[0], *row[column]) for row in rows if None not in row[column]]))
+failed = [name for name, times, _ in rows if None in times]
+if failed:
+    sys.exit("failed, and not among these: " + ", ".join(failed))
