@@ -45,29 +45,28 @@ impl Thread {
             code: piece.pc,
             cause: piece.shape.cause(),
         };
-        let common = Common::new(self.lockset(), site);
-        // SAFETY: as above.
-        let frame = unsafe { &mut *self.frame() };
-        let mut group = frame.group;
-        if !world().origins.has(group, common) {
-            group = self.find_group(common, site.cause);
-            if site.cause == AccessCause::Instruction {
-                (frame.group, frame.lockset) = (group, self.lockset);
-            }
-        }
-        let number = self.origins.number(group, site.code);
+        let group = self.group(site.code);
+        let number = self.origins.number_of(group, site);
         number.unwrap_or_else(|| self.find_number(group, site))
     }
 
-    /// The first group of origins of the running function's accesses that have this in common.
-    #[inline(never)]
-    fn find_group(&mut self, common: Common, cause: AccessCause) -> u32 {
-        let chain = self.chain();
-        let find = || world().origins.group(chain, common, cause);
-        match common.is_usual() {
-            true => self.origins.group(chain, common, find),
-            false => find(),
+    /// The first group of origins of the running function's accesses, by code like this.
+    #[inline(always)]
+    fn group(&mut self, code: usize) -> u32 {
+        let common = Common::new(self.lockset(), code);
+        // SAFETY: as above.
+        let frame = unsafe { &mut *self.frame() };
+        if !world().origins.has(frame.group, common) {
+            frame.group = self.find_group(common);
         }
+        frame.lockset = self.lockset;
+        frame.group
+    }
+
+    #[inline(never)]
+    fn find_group(&mut self, common: Common) -> u32 {
+        let chain = self.chain();
+        (self.origins).group(chain, common, || world().origins.group(chain, common))
     }
 
     /// The number of an origin that the thread has not had lately.
@@ -75,7 +74,7 @@ impl Thread {
     fn find_number(&mut self, group: u32, site: Site) -> u32 {
         let number = world().origins.number(group, site);
         if number != 0 {
-            self.origins.note_number(group, site.code, number);
+            self.origins.note_number(group, site, number);
         }
         number
     }
@@ -215,21 +214,27 @@ pub fn check(entered: &Entered, address: usize, piece: &WordAccess) {
     let Shadow::Cells(regions) = world().shadow else {
         return;
     };
-    let thread = entered.thread();
-    let cell = regions.cell(address);
-    let number = thread.origin_number(piece);
-    let access = Mark::new(
-        thread.epoch(),
-        piece.shape.kind(),
-        piece.shape.mask(),
-        number,
-    );
-    if number == 0 || access.alias() == 0 {
-        return check_anew(entered, address, cell, piece);
+    let (access, cell) = (mark_of(entered.thread(), piece), regions.cell(address));
+    match access {
+        Some(access) => note(entered, address, cell, access, piece),
+        None => check_anew(entered, address, cell, piece),
     }
+}
+
+/// The mark of an access made now. None: marks cannot tell of it.
+#[inline]
+fn mark_of(thread: &mut Thread, piece: &WordAccess) -> Option<Mark> {
+    let (number, epoch) = (thread.origin_number(piece), thread.epoch());
+    let mark = Mark::new(epoch, piece.shape.kind(), piece.shape.mask(), number);
+    (number != 0 && epoch != 0).then_some(mark)
+}
+
+#[inline]
+fn note(entered: &Entered, address: usize, cell: &Cell, access: Mark, piece: &WordAccess) {
+    let thread = entered.thread();
     loop {
         let marks = cell.load();
-        if marks[0].is_none() && !begins(entered, regions, address) {
+        if marks[0].is_none() && !begins(entered, address) {
             continue;
         }
         match thread.step(marks, access) {
@@ -246,13 +251,13 @@ pub fn check(entered: &Entered, address: usize, piece: &WordAccess) {
 
 /// The word at an address is accessed for the first time. False: it has been written meanwhile by whoever handed it out.
 #[inline(always)]
-fn begins(entered: &Entered, regions: Regions, address: usize) -> bool {
+fn begins(entered: &Entered, address: usize) -> bool {
     if world().contents.wait_at(address) {
         write_contents(entered, address);
         return false;
     }
-    regions.note(address);
-    true
+    let noted = &mut entered.thread().noted;
+    *noted == Regions::part(address) || notes(noted, address)
 }
 
 /// As [`begins`], where nothing has to be waited for. False: something may have. In `noted` is where the thread last was.
@@ -333,57 +338,68 @@ pub fn range(
     let Shadow::Cells(regions) = world().shadow else {
         return;
     };
-    let thread = entered.thread();
     let piece = |mask: u32| WordAccess {
         shape: AccessShape::new(mask, kind).of(cause),
         pc,
     };
     let whole = piece(0xff);
-    let number = thread.origin_number(&whole);
-    let access = Mark::new(thread.epoch(), kind, 0xff, number);
-    let simple = number != 0 && access.alias() != 0;
+    let Some(access) = mark_of(entered.thread(), &whole) else {
+        let end = address.saturating_add(size);
+        for at in (address & !7..end).step_by(8) {
+            let (from, to) = (address.max(at) - at, (end - at).min(8));
+            let piece = piece(0xff >> (8 - (to - from)) << from);
+            check_anew(entered, at, regions.cell(at), &piece);
+        }
+        return;
+    };
+    let part = |at: usize, mask: u32| {
+        let access = access.of_bytes(mask as u8);
+        note(entered, at, regions.cell(at), access, &piece(mask));
+    };
     let end = address.saturating_add(size);
     let mut at = address & !7;
-    // What the last word had, and what became of it.
-    let mut last = [[Mark::NONE; 2]; 2];
-    let mut words = 0;
-    while at < end {
-        words += 1;
-        if words % 4096 == 0 {
+    if at < address {
+        let to = (end - at).min(8);
+        part(at, 0xff >> (8 - to) & 0xff << (address - at));
+        at += 8;
+    }
+    let last = end & !7;
+    while at < last {
+        // As many as are of one region of the shadow, and others can wait for.
+        let some = (Regions::end_of_region(at) - at)
+            .min(last - at)
+            .min(1 << 15);
+        words(entered, at, regions.cells(at, some / 8), access, &whole);
+        at += some;
+        if at < last {
             entered.rest();
-            last = Default::default();
-        }
-        if at < address || end - at < 8 || !simple {
-            let from = address.max(at) - at;
-            let to = (end - at).min(8);
-            check(entered, at, &piece(0xffu32 >> (8 - (to - from)) << from));
-            at += 8;
-            continue;
-        }
-        let cell = regions.cell(at);
-        let marks = cell.load();
-        if marks == last[0] && !marks[0].is_none() {
-            if marks == last[1] || cell.replace(marks, last[1]) {
-                at += 8;
-                continue;
-            }
-        } else if !marks[0].is_none() || begins(entered, regions, at) {
-            match thread.step(marks, access) {
-                InPlace::Same => {
-                    last = [marks, marks];
-                    at += 8;
-                }
-                InPlace::Becomes(next) if cell.replace(marks, next) => {
-                    thread.timeline.record();
-                    last = [marks, next];
-                    at += 8;
-                }
-                InPlace::Becomes(_) => (),
-                InPlace::Rare => {
-                    check_otherwise(entered, at, cell, access, &whole);
-                    at += 8;
-                }
-            }
         }
     }
+    if at < end {
+        part(at, 0xff >> (8 - (end - at)));
+    }
+}
+
+/// An access to all of the words of some cells, of which the first is at an address.
+fn words(entered: &Entered, address: usize, cells: &[Cell], access: Mark, whole: &WordAccess) {
+    let thread = entered.thread();
+    // What the last word had, and what became of it.
+    let mut last = ([Mark::NONE; 2], [Mark::NONE; 2]);
+    for (index, cell) in cells.iter().enumerate() {
+        let marks = cell.load();
+        let next = match marks == last.0 && !marks[0].is_none() {
+            true => Some(last.1),
+            false => usual_step(marks, access, &thread.known),
+        };
+        let at = address + index * 8;
+        if let Some(next) = next
+            && (!marks[0].is_none() || begins(entered, at))
+            && (next == marks || cell.replace(marks, next))
+        {
+            last = (marks, next);
+        } else {
+            note(entered, at, cell, access, whole);
+        }
+    }
+    thread.timeline.record();
 }

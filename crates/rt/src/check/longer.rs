@@ -1,16 +1,16 @@
-//! Words of which two marks cannot tell all: up to five are kept, and changed in place.
+//! Words of which two marks cannot tell all: up to five are kept, in place.
 //!
 //! The simple model: a list of marks, the newest first. The cell has the newest in its second half, and in its first the
 //! number of the others, which lie in the arena of histories, 32 bytes for each word that needs them.
 //!
-//! The cell is locked while they are read or changed, by threads that have entered the runtime: nobody who has may wait for
-//! anything but the next few instructions of such a thread. Nobody gives a locked cell another value but who has locked it,
-//! or who gives its memory away.
+//! A list never changes while a cell leads to it: an access makes another one and exchanges the cell. Whoever reads a list may read
+//! one that is in use elsewhere meanwhile, and finds out by the cell, which then says something else: the link has a version
+//! besides the number, and goes with the mark of who made it.
 //!
 //! Where five are too few, or where there is a race, the word gets a history. Strings are why there are lists at all: a word that
 //! was copied has an end that was written elsewhere, and then somebody reads it.
 //!
-//! Cost: an atomic exchange, the line of the cell and that of the others.
+//! Cost: an atomic exchange, the lines of the cell, of the old and of the new list, which the thread has used lately.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +21,6 @@ use crate::check::cell::Cell;
 use crate::check::marks::record;
 use crate::check::word::collect;
 use crate::order::thread::{Entered, Thread};
-use crate::platform::os;
 use crate::platform::world::world;
 
 /// How many marks lie outside the cell.
@@ -38,6 +37,7 @@ pub type Others = [AtomicU64; OTHERS];
 pub struct Spare {
     numbers: [u32; 64],
     count: usize,
+    version: u32,
 }
 
 impl Spare {
@@ -45,7 +45,13 @@ impl Spare {
     pub const NONE: Spare = Spare {
         numbers: [0; 64],
         count: 0,
+        version: 0,
     };
+
+    /// As many as there may be are elsewhere now.
+    pub fn forget(&mut self) {
+        self.count = 0;
+    }
 
     fn put(&mut self, number: u32) {
         // What does not fit is found again by the next collection.
@@ -86,26 +92,25 @@ pub enum Outcome {
     Rare,
 }
 
-/// Marks of a word that is locked, or has two.
+/// The marks of a word. If its cell says something else meanwhile, they may be another's.
 struct List {
     marks: [Mark; LONGEST],
     length: usize,
 }
 
 impl List {
-    fn of(marks: [Mark; 2], others: Option<&Others>) -> List {
+    fn of(marks: [Mark; 2]) -> List {
         let mut list = List {
             marks: [Mark::NONE; LONGEST],
             length: 0,
         };
-        match others {
-            None => marks.into_iter().for_each(|mark| list.push(mark)),
-            Some(others) => {
-                list.push(marks[1]);
-                for mark in others {
-                    list.push(Mark(mark.load(Ordering::Relaxed)));
-                }
-            }
+        let Some(number) = marks[0].has_more() else {
+            marks.into_iter().for_each(|mark| list.push(mark));
+            return list;
+        };
+        list.push(marks[1]);
+        for mark in world().histories.others(number) {
+            list.push(Mark(mark.load(Ordering::Acquire)));
         }
         list
     }
@@ -122,77 +127,35 @@ impl List {
     }
 }
 
-/// The number of a word's other marks, if it has any, with its cell locked now. None: the cell says something else meanwhile.
-fn lock(cell: &Cell, marks: [Mark; 2]) -> Option<Option<u32>> {
-    let number = marks[0].has_more();
-    if number.is_none() {
-        return Some(None);
-    }
-    if marks[0].is_locked() {
-        wait(cell, marks);
-        return None;
-    }
-    (cell.replace(marks, [marks[0].locked(), marks[1]])).then_some(number)
-}
-
-#[cold]
-fn wait(cell: &Cell, marks: [Mark; 2]) {
-    for _ in 0..100 {
-        if cell.load() != marks {
-            return;
-        }
-        std::hint::spin_loop();
-    }
-    os::yield_now();
-}
-
-/// Gives a cell that was locked, or had these marks, others. False: it says something else meanwhile.
-fn put(cell: &Cell, had: [Mark; 2], new: [Mark; 2]) -> bool {
-    match had[0].has_more() {
-        None => cell.replace(had, new),
-        Some(_) => {
-            // Who gives the memory away may have been quicker.
-            cell.replace([had[0].locked(), had[1]], new);
-            true
-        }
-    }
-}
-
 /// An access to a word that had these marks.
 pub fn access(thread: &mut Thread, cell: &Cell, had: [Mark; 2], access: Mark) -> Outcome {
-    let histories = &world().histories;
-    let Some(number) = lock(cell, had) else {
-        return Outcome::Again;
-    };
-    let list = List::of(had, number.map(|number| histories.others(number)));
+    let list = List::of(had);
     let mut made = [Mark::NONE; LONGEST + 1];
     let among = step_among(list.marks(), access, |mark| thread.sees(mark), &mut made);
-    let (outcome, next) = match among {
-        Among::Same => (Outcome::Noted, had),
-        Among::Races => (Outcome::Rare, had),
-        Among::Becomes(length) => match arrange(thread, number, &mut made[..length]) {
-            Some(next) => (Outcome::Noted, next),
-            None => (Outcome::Rare, had),
+    let next = match among {
+        Among::Same if cell.load() == had => return Outcome::Noted,
+        Among::Same => return Outcome::Again,
+        Among::Races => return Outcome::Rare,
+        Among::Becomes(length) => match arrange(thread, &mut made[..length]) {
+            Some(next) => next,
+            None => return Outcome::Rare,
         },
     };
-    let has_changed = put(cell, had, next);
-    let unused = match has_changed {
-        true => number.filter(|_| next[0].has_more().is_none()),
-        false => next[0].has_more().filter(|_| number.is_none()),
-    };
-    if let Some(unused) = unused {
-        thread.spare.put(unused);
+    let done = cell.replace(had, next);
+    let unused = if done { had } else { next };
+    if let Some(number) = unused[0].has_more() {
+        thread.spare.put(number);
     }
-    if !has_changed {
+    if !done {
         return Outcome::Again;
     }
     thread.timeline.record();
-    outcome
+    Outcome::Noted
 }
 
-/// What a cell says that has these marks, which may be one too many; those that are past for all go then. `number` is where it
-/// has others so far. None: there is no room.
-fn arrange(thread: &mut Thread, number: Option<u32>, marks: &mut [Mark]) -> Option<[Mark; 2]> {
+/// What a cell says that has these marks, which may be one too many; those that are past for all go then. None: there is no
+/// room.
+fn arrange(thread: &mut Thread, marks: &mut [Mark]) -> Option<[Mark; 2]> {
     let mut length = marks.len();
     if length > 2 {
         length = without_past(marks);
@@ -204,10 +167,7 @@ fn arrange(thread: &mut Thread, number: Option<u32>, marks: &mut [Mark]) -> Opti
     if length > LONGEST {
         return None;
     }
-    let number = match number {
-        Some(number) => number,
-        None => thread.room_for_others()?,
-    };
+    let number = thread.room_for_others()?;
     let others = world().histories.others(number);
     for (at, other) in others.iter().enumerate() {
         let mark = if at + 1 < length {
@@ -217,7 +177,8 @@ fn arrange(thread: &mut Thread, number: Option<u32>, marks: &mut [Mark]) -> Opti
         };
         other.store(mark.0, Ordering::Relaxed);
     }
-    Some([Mark::more(number), marks[0]])
+    thread.spare.version = thread.spare.version.wrapping_add(1);
+    Some([Mark::more(number, thread.spare.version), marks[0]])
 }
 
 /// How many marks there are without those that are past for all, which are taken out of all but the first.
@@ -235,13 +196,12 @@ fn without_past(marks: &mut [Mark]) -> usize {
 
 /// A word that has more than two marks gets a history instead.
 pub fn make_history(entered: &Entered, cell: &Cell) {
-    let thread = entered.thread();
     loop {
         let had = cell.load();
         if had[0].has_more().is_none() {
             return;
         }
-        match replace_by_history(thread, cell, had) {
+        match replace_by_history(entered.thread(), cell, had) {
             Some(true) => return,
             Some(false) => (),
             None => collect(entered, LONGEST),
@@ -253,14 +213,8 @@ pub fn make_history(entered: &Entered, cell: &Cell) {
 /// None: a collection is due.
 pub fn replace_by_history(thread: &mut Thread, cell: &Cell, had: [Mark; 2]) -> Option<bool> {
     let histories = &world().histories;
-    let Some(number) = lock(cell, had) else {
-        return Some(false);
-    };
-    let list = List::of(had, number.map(|number| histories.others(number)));
-    let Some((history, room)) = histories.room(&mut thread.record_buffer, list.length) else {
-        put(cell, had, had);
-        return None;
-    };
+    let list = List::of(had);
+    let (history, room) = histories.room(&mut thread.record_buffer, list.length)?;
     let mut length = 0;
     for mark in list.marks() {
         let record = record(*mark);
@@ -270,14 +224,16 @@ pub fn replace_by_history(thread: &mut Thread, cell: &Cell, had: [Mark; 2]) -> O
         }
     }
     fasttrack::end(&mut room[..length]);
-    histories.keep(&mut thread.record_buffer, length);
     let first = match length {
         0 => Mark::NONE,
         _ => Mark::link(history),
     };
-    let done = put(cell, had, [first, Mark::NONE]);
-    if let Some(number) = number.filter(|_| done) {
-        thread.spare.put(number);
+    let done = cell.replace(had, [first, Mark::NONE]);
+    if done {
+        histories.keep(&mut thread.record_buffer, length);
+        if let Some(number) = had[0].has_more() {
+            thread.spare.put(number);
+        }
     }
     Some(done)
 }

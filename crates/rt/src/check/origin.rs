@@ -98,7 +98,8 @@ impl Origin {
             code: code as usize,
             cause,
         };
-        origins.number(origins.group(chain, Common::new(locks, site), cause), site)
+        let group = origins.group(chain, Common::new(locks, site.code));
+        origins.number(group, site)
     }
 
     /// The origin that has a number other than 0.

@@ -4,7 +4,7 @@
 //! number is the place in the table.
 //!
 //! What a function does while it runs, with the same locks held, has all but the site in common. So sites lie in groups: a line
-//! of the cache has a chain, a set of locks and up to twelve sites, by the lower half of their addresses. A frame of the call
+//! of the cache has a chain, a set of locks and up to twelve sites, by the lower part of their addresses. A frame of the call
 //! stack remembers the group that it has used last, so that a number is found by comparing two words of one line. Functions with
 //! more sites have several groups; to those a thread's own cache leads.
 //!
@@ -34,39 +34,41 @@ pub struct Site {
     pub cause: AccessCause,
 }
 
-/// What the sites of a group have in common beside their callers.
+impl Site {
+    /// What tells it from the others of its group; 0 is none.
+    fn key(self) -> u32 {
+        self.code as u32 % (1 << LOWER) | (self.cause as u32) << LOWER
+    }
+}
+
+/// So many bits of an address, and the cause, tell a site from the others of its group.
+const LOWER: u32 = 29;
+/// How many are next to the set of locks. One is left, next to the chain.
+const UPPER: u32 = 17;
+
+/// What the sites of a group have in common beside their callers: the set of locks held, and the upper part of the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Common(u32);
+pub struct Common(u64);
 
 impl Common {
-    const CAUSE_SHIFT: u32 = 30;
-    const ODD: u32 = 3;
-
-    /// The set of locks held, the upper half of the code's address, and the cause, if it is a usual one.
     #[inline(always)]
-    pub fn new(locks: u32, site: Site) -> Common {
-        let upper = (site.code >> 32) as u32 % (1 << 15);
-        let cause = (site.cause as u32).min(Common::ODD);
-        Common((locks % LOCKSETS) | (upper << LOCKSETS.ilog2()) | (cause << Common::CAUSE_SHIFT))
+    pub fn new(locks: u32, code: usize) -> Common {
+        let upper = (code >> LOWER) as u64 % (1 << (UPPER + 1));
+        Common(u64::from(locks % LOCKSETS) | upper << LOCKSETS.ilog2())
     }
 
-    /// Whether it says all of the cause.
+    /// All of it, as a number of 33 bits.
     #[inline(always)]
-    pub fn is_usual(self) -> bool {
-        self.0 >> Common::CAUSE_SHIFT != Common::ODD
-    }
-
-    /// All of it, as a number.
-    pub fn bits(self) -> u32 {
+    pub fn bits(self) -> u64 {
         self.0
     }
 
     fn locks(self) -> u32 {
-        self.0 % LOCKSETS
+        self.0 as u32 % LOCKSETS
     }
 
     fn upper(self) -> usize {
-        (self.0 >> LOCKSETS.ilog2()) as usize % (1 << 15)
+        (self.0 >> LOCKSETS.ilog2()) as usize
     }
 }
 
@@ -86,9 +88,9 @@ struct Groups {
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Group {
-    /// The chain of callers, and above it the cause.
+    /// The chain of callers, and above it the highest bit of what is in common.
     chain: u32,
-    common: Common,
+    common: u32,
     /// The next group in the index's bucket.
     next: AtomicU32,
     /// The group with more sites of the same, or 0.
@@ -103,6 +105,13 @@ const _: () = assert!(size_of::<Group>() == 64 && FIRST as usize + SITES == 1 <<
 unsafe impl Sync for Groups {}
 // SAFETY: as above.
 unsafe impl Send for Groups {}
+
+impl Group {
+    #[inline(always)]
+    fn common(&self) -> Common {
+        Common(u64::from(self.chain / CHAINS) << 32 | u64::from(self.common))
+    }
+}
 
 impl Groups {
     #[inline(always)]
@@ -119,8 +128,8 @@ impl Groups {
             })
             .ok()?;
         let group = Group {
-            chain,
-            common,
+            chain: chain % CHAINS | ((common.0 >> 32) as u32) * CHAINS,
+            common: common.0 as u32,
             next: AtomicU32::new(0),
             more: AtomicU32::new(0),
             sites: [const { AtomicU32::new(0) }; SITES],
@@ -136,14 +145,14 @@ impl Nodes for Groups {
 
     #[inline]
     fn hash((chain, common): (u32, Common)) -> u64 {
-        (u64::from(chain) << 32 | u64::from(common.0))
+        (u64::from(chain) << 37 ^ common.0)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 
     fn key(&self, number: u32) -> (u32, Common) {
         let group = self.get(number);
-        (group.chain, group.common)
+        (group.chain % CHAINS, group.common())
     }
 
     #[inline]
@@ -165,13 +174,13 @@ impl Group {
     /// Where a site is looked for first.
     #[inline(always)]
     fn start(site: Site) -> usize {
-        let mixed = (site.code as u32).wrapping_mul(0x9E37_79B9) >> 16;
+        let mixed = site.key().wrapping_mul(0x9E37_79B9) >> 16;
         (mixed as usize * SITES) >> 16
     }
 
     /// Where a site is from now on, if there is room.
     fn any(&self, site: Site) -> Option<usize> {
-        let code = site.code as u32;
+        let code = site.key();
         let start = Group::start(site);
         let takes = |at: &usize| {
             let there = &self.sites[*at];
@@ -191,7 +200,7 @@ impl Origins {
     pub fn new() -> Origins {
         let first = os::reserve_or_die(GROUPS as usize * size_of::<Group>()) as *mut Group;
         // SAFETY: within the table, which nobody else has yet. The first group is nobody's.
-        unsafe { (*first).common = Common(u32::MAX) };
+        unsafe { (*first).chain = u32::MAX };
         Origins {
             index: Index::new(),
             groups: Groups {
@@ -201,18 +210,17 @@ impl Origins {
         }
     }
 
-    /// Whether a group's sites have this in common: the group 0 has none.
+    /// Whether a group's sites have this in common: those of group 0 have nothing.
     #[inline(always)]
     pub fn has(&self, group: u32, common: Common) -> bool {
-        self.groups.get(group).common == common && common.is_usual()
+        self.groups.get(group).common() == common
     }
 
-    /// The first group of a chain, for a site. 0: there is no room.
+    /// The first group of a chain, of sites with this in common. 0: there is no room.
     #[inline(never)]
-    pub fn group(&self, chain: u32, common: Common, cause: AccessCause) -> u32 {
-        let chain = (chain % CHAINS) | ((cause as u32) << CHAINS.ilog2());
+    pub fn group(&self, chain: u32, common: Common) -> u32 {
         self.index
-            .number(&self.groups, (chain, common))
+            .number(&self.groups, (chain % CHAINS, common))
             .unwrap_or(0)
     }
 
@@ -220,7 +228,7 @@ impl Origins {
     #[inline(never)]
     pub fn number(&self, group: u32, site: Site) -> u32 {
         let mut number = group;
-        if number == 0 || site.code as u32 == 0 {
+        if number == 0 || site.key() == 0 {
             return 0;
         }
         loop {
@@ -230,7 +238,7 @@ impl Origins {
             }
             number = match group.more.load(Ordering::Acquire) {
                 0 => {
-                    let Some(new) = self.groups.add_group(group.chain, group.common) else {
+                    let Some(new) = self.groups.add_group(group.chain, group.common()) else {
                         return 0;
                     };
                     let put =
@@ -249,12 +257,12 @@ impl Origins {
     pub fn of(&self, number: u32) -> (u32, u32, Site) {
         let group = self.groups.get(number >> LOG);
         let at = (number % (1 << LOG)).saturating_sub(FIRST) as usize;
-        let lower = group.sites[at].load(Ordering::Relaxed);
+        let (key, common) = (group.sites[at].load(Ordering::Relaxed), group.common());
         let site = Site {
-            code: group.common.upper() << 32 | lower as usize,
-            cause: origin::cause(group.chain / CHAINS),
+            code: common.upper() << LOWER | key as usize % (1 << LOWER),
+            cause: origin::cause(key >> LOWER),
         };
-        (group.chain % CHAINS, group.common.locks(), site)
+        (group.chain % CHAINS, common.locks(), site)
     }
 
     /// Nobody holds a lock: for the only thread of a forked child.
@@ -275,13 +283,12 @@ mod tests {
         for _ in 0..50_000 {
             let (chain, locks) = (rng.u32(..100), rng.u32(..20));
             let site = Site {
-                code: rng.usize(1..40) * 4 + (rng.usize(..2) << 32),
+                code: rng.usize(1..40) * 4 + ([0, 1 << 29, 1 << 32, 1 << 46][rng.usize(..4)]),
                 cause: origin::cause(rng.u32(..6)),
             };
-            let common = Common::new(locks, site);
-            let group = origins.group(chain, common, site.cause);
-            let usual = (site.cause as u32) < 3;
-            assert_eq!(origins.has(group, common), usual);
+            let common = Common::new(locks, site.code);
+            let group = origins.group(chain, common);
+            assert!(origins.has(group, common));
             assert!(!origins.has(0, common));
             let number = origins.number(group, site);
             assert_ne!(number, 0);

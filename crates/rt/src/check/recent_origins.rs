@@ -6,7 +6,7 @@
 //! accesses that have not entered the runtime, between which a signal handler's may come: an entry is read and written at once.
 //! The other tables are the business of those who have entered.
 
-use crate::check::origins::Common;
+use crate::check::origins::{Common, Site};
 
 const NUMBERS: usize = 1024;
 const GROUPS: usize = 256;
@@ -16,7 +16,7 @@ const CHAINS: usize = 256;
 #[derive(Debug)]
 pub struct RecentOrigins {
     numbers: [Entry; NUMBERS],
-    groups: [(u32, u32, u32); GROUPS],
+    groups: [(u64, u32, u32); GROUPS],
     chains: [(u64, u32, u32); CHAINS],
 }
 
@@ -59,20 +59,33 @@ fn number_place(group: u32, code: usize) -> usize {
     (code as u32).wrapping_add(group.wrapping_mul(0x9E37_79B1)) as usize % NUMBERS
 }
 
+/// Its address, and above it the cause: an instruction's is 0.
+#[inline(always)]
+fn with_cause(site: Site) -> usize {
+    site.code | (site.cause as usize) << 48
+}
+
 fn place(key: u64, places: usize) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % places
 }
 
 impl RecentOrigins {
-    /// The number of the origin of code at an address in a group. Group 0 has none.
+    /// The number of the origin of an instruction in a group. Group 0 has none.
     #[inline(always)]
     pub fn number(&self, group: u32, code: usize) -> Option<u32> {
         let entry = self.numbers[number_place(group, code)].read();
         (entry.code == code as u64 && entry.group == group).then_some(entry.number)
     }
 
+    /// The number of any origin in a group.
+    #[inline(always)]
+    pub fn number_of(&self, group: u32, site: Site) -> Option<u32> {
+        self.number(group, with_cause(site))
+    }
+
     /// It was found.
-    pub fn note_number(&mut self, group: u32, code: usize, number: u32) {
+    pub fn note_number(&mut self, group: u32, site: Site, number: u32) {
+        let code = with_cause(site);
         self.numbers[number_place(group, code)].write(Entry {
             code: code as u64,
             group,
@@ -82,10 +95,9 @@ impl RecentOrigins {
 
     /// The first group of a chain of callers, whose sites have so much in common.
     pub fn group(&mut self, chain: u32, common: Common, find: impl FnOnce() -> u32) -> u32 {
-        let key = u64::from(common.bits()) << 32 | u64::from(chain);
-        let entry = &mut self.groups[place(key, GROUPS)];
-        if entry.2 == 0 || (entry.0, entry.1) != (chain, common.bits()) {
-            *entry = (chain, common.bits(), find());
+        let entry = &mut self.groups[place(common.bits() << 28 ^ u64::from(chain), GROUPS)];
+        if entry.2 == 0 || (entry.0, entry.1) != (common.bits(), chain) {
+            *entry = (common.bits(), chain, find());
         }
         entry.2
     }
@@ -103,7 +115,6 @@ impl RecentOrigins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::origins::Site;
     use deadheat_model::finding::AccessCause;
 
     #[test]
@@ -114,21 +125,29 @@ mod tests {
         let (mut again, mut known) = (0, std::collections::HashMap::new());
         for round in 1..50_000 {
             let (group, code) = (rng.u32(1..10), rng.usize(1..100) << (rng.u32(0..2) * 32));
+            let cause = AccessCause::Instruction;
             match recent.number(group, code) {
                 Some(number) => {
                     assert_eq!(known[&(group, code)], number);
                     again += 1;
                 }
                 None => {
-                    recent.note_number(group, code, round);
+                    recent.note_number(group, Site { code, cause }, round);
                     known.insert((group, code), round);
                 }
             }
             assert_eq!(recent.number(0, code), None);
-            let cause = AccessCause::Instruction;
-            let common = Common::new(rng.u32(..5), Site { code: 4, cause });
-            let chain = rng.u32(..100);
-            let found = chain * 8 + common.bits() % 8;
+            let site = Site {
+                code,
+                cause: AccessCause::Free,
+            };
+            let other = recent.number_of(group, site);
+            assert!(other.is_none_or(|other| other == group));
+            if rng.u32(..8) == 0 {
+                recent.note_number(group, site, group);
+            }
+            let (chain, locks) = (rng.u32(..100), rng.u32(..5));
+            let (common, found) = (Common::new(locks, 4), chain * 8 + locks + 1);
             assert_eq!(recent.group(chain, common, || found), found);
             let (rest, address) = (rng.u32(..100), rng.u64(..4));
             let found = rest * 4 + address as u32 + 1;

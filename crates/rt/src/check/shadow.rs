@@ -226,6 +226,19 @@ impl Regions {
         Regions::cell_at(self.table as usize, address)
     }
 
+    /// The cells of so many words from an address on, within a region.
+    #[inline]
+    pub fn cells<'a>(self, address: usize, words: usize) -> &'a [Cell] {
+        // SAFETY: within the region's mapping, which lives as long as the process.
+        unsafe { std::slice::from_raw_parts(self.cell(address), words) }
+    }
+
+    /// Where the next region begins.
+    #[inline]
+    pub fn end_of_region(address: usize) -> usize {
+        ((address >> REGION_BITS) + 1) << REGION_BITS
+    }
+
     /// The part of the address space of which one bit says that it is in use.
     #[inline(always)]
     pub fn part(address: usize) -> usize {

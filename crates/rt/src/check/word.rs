@@ -12,7 +12,7 @@ use deadheat_online::mark::Mark;
 use crate::check::access::replace;
 use crate::check::cell::Cell;
 use crate::check::histories::{InUse, UNCHECKED};
-use crate::check::longer::{self, Spare};
+use crate::check::longer;
 use crate::check::marks;
 use crate::check::memo::AccessShape;
 use crate::check::origin::Origin;
@@ -356,7 +356,7 @@ pub fn visit_all(pause: &Pause, length: usize) -> bool {
     world().histories.collect(length, |mark| {
         pause.threads(|thread| {
             thread.record_buffer = Default::default();
-            thread.spare = Spare::NONE;
+            thread.spare.forget();
             thread.transitions.clear();
             let generation_key = thread.generation_key();
             thread
