@@ -131,6 +131,12 @@ impl Mark {
         (self.0 >> ALIAS_SHIFT) as u8
     }
 
+    /// Its epoch.
+    #[inline]
+    pub fn epoch_of(self) -> u64 {
+        self.0 & EPOCH
+    }
+
     /// Its time since its alias begins.
     #[inline]
     pub fn time(self) -> u32 {

@@ -20,6 +20,16 @@ impl Cell {
         [&self.0[0], &self.0[1]].map(|half| half.load(Ordering::Relaxed))
     }
 
+    /// It is about to be changed: other processors may give up its line in the meantime.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: what is fetched is there; a processor that knows no such instruction does nothing.
+        unsafe {
+            std::arch::asm!("prefetchw [{}]", in(reg) self, options(nostack, preserves_flags, readonly));
+        }
+    }
+
     /// Its marks. If they were never there together, a change of them fails.
     #[inline(always)]
     pub fn load(&self) -> [Mark; 2] {

@@ -116,8 +116,13 @@ impl Histories {
     /// The marks that lie at a number which was given out for them.
     #[inline]
     pub fn others(&self, number: u32) -> &Others {
-        // SAFETY: two records' room, at a multiple of two.
-        unsafe { &*self.records.add((number & !1) as usize).cast::<Others>() }
+        // SAFETY: a line of the arena.
+        unsafe {
+            &*self
+                .records
+                .add((number & !(LINE - 1)) as usize)
+                .cast::<Others>()
+        }
     }
 
     /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are

@@ -45,6 +45,11 @@ impl Thread {
             code: piece.pc,
             cause: piece.shape.cause(),
         };
+        if site.cause == AccessCause::Instruction
+            && let Some(number) = self.usual_origin(site.code)
+        {
+            return number;
+        }
         let group = self.group(site.code);
         let number = self.origins.number_of(group, site);
         number.unwrap_or_else(|| self.find_number(group, site))
@@ -163,12 +168,16 @@ fn update_usual<const WRITES: bool>(local: &Local, address: usize, mask: u32, pc
     }
     let thread = local.thread.get();
     let cell = Regions::cell_at(local.shadow.get(), address);
+    cell.prefetch();
     let marks = cell.load();
     // SAFETY: an epoch is only set while there is a thread.
     let Some(number) = (unsafe { (*thread).usual_origin(pc) }) else {
         return false;
     };
     let access = Mark::new(epoch, plain(WRITES), mask as u8, number);
+    if marks[0].has_more().is_some() {
+        return update_longer(cell, marks, access);
+    }
     // SAFETY: as above.
     let Some(next) = usual_step(marks, access, unsafe { &(*thread).known }) else {
         return false;
@@ -183,6 +192,16 @@ fn update_usual<const WRITES: bool>(local: &Local, address: usize, mask: u32, pc
     // SAFETY: as above.
     unsafe { (*thread).timeline.record() };
     local.epoch.get() == epoch
+}
+
+/// Notes an access to a word with more than two marks, if there is nothing to find out for it. The access is one of now.
+#[inline(never)]
+fn update_longer(cell: &Cell, marks: [Mark; 2], access: Mark) -> bool {
+    let Some(entered) = enter() else { return true };
+    let thread = entered.thread();
+    // A signal handler may have run in between.
+    let is_now = thread.epoch() == access.epoch_of();
+    is_now && longer::access(thread, cell, marks, access) == Outcome::Noted
 }
 
 /// Whether the word has a history that the thread has seen lately, to which the access adds nothing.

@@ -1,13 +1,13 @@
-//! Words of which two marks cannot tell all: up to five are kept, in place.
+//! Words of which two marks cannot tell all: up to nine are kept, in place.
 //!
 //! The simple model: a list of marks, the newest first. The cell has the newest in its second half, and in its first the
-//! number of the others, which lie in the arena of histories, 32 bytes for each word that needs them.
+//! number of the others, which lie in the arena of histories, a line of the cache for each word that needs them.
 //!
 //! A list never changes while a cell leads to it: an access makes another one and exchanges the cell. Whoever reads a list may read
 //! one that is in use elsewhere meanwhile, and finds out by the cell, which then says something else: the link has a version
 //! besides the number, and goes with the mark of who made it.
 //!
-//! Where five are too few, or where there is a race, the word gets a history. Strings are why there are lists at all: a word that
+//! Where nine are too few, or where there is a race, the word gets a history. Strings are why there are lists at all: a word that
 //! was copied has an end that was written elsewhere, and then somebody reads it.
 //!
 //! Cost: an atomic exchange, the lines of the cell, of the old and of the new list, which the thread has used lately.
@@ -24,7 +24,7 @@ use crate::order::thread::{Entered, Thread};
 use crate::platform::world::world;
 
 /// How many marks lie outside the cell.
-pub const OTHERS: usize = 4;
+pub const OTHERS: usize = 8;
 const LONGEST: usize = OTHERS + 1;
 /// How many records take as much room.
 const RECORDS: u32 = (OTHERS * 8 / size_of::<Record>()) as u32;
@@ -110,7 +110,11 @@ impl List {
         };
         list.push(marks[1]);
         for mark in world().histories.others(number) {
-            list.push(Mark(mark.load(Ordering::Acquire)));
+            let mark = Mark(mark.load(Ordering::Acquire));
+            if mark.is_none() {
+                break;
+            }
+            list.push(mark);
         }
         list
     }
@@ -157,7 +161,8 @@ pub fn access(thread: &mut Thread, cell: &Cell, had: [Mark; 2], access: Mark) ->
 /// room.
 fn arrange(thread: &mut Thread, marks: &mut [Mark]) -> Option<[Mark; 2]> {
     let mut length = marks.len();
-    if length > 2 {
+    // Now and then is enough, as long as there is room.
+    if length > LONGEST || length > 2 && thread.spare.version % 8 == 0 {
         length = without_past(marks);
     }
     if length <= 2 {
@@ -169,13 +174,11 @@ fn arrange(thread: &mut Thread, marks: &mut [Mark]) -> Option<[Mark; 2]> {
     }
     let number = thread.room_for_others()?;
     let others = world().histories.others(number);
-    for (at, other) in others.iter().enumerate() {
-        let mark = if at + 1 < length {
-            marks[at + 1]
-        } else {
-            Mark::NONE
-        };
+    for (other, mark) in others.iter().zip(&marks[1..length]) {
         other.store(mark.0, Ordering::Relaxed);
+    }
+    if let Some(end) = others.get(length - 1) {
+        end.store(0, Ordering::Relaxed);
     }
     thread.spare.version = thread.spare.version.wrapping_add(1);
     Some([Mark::more(number, thread.spare.version), marks[0]])
