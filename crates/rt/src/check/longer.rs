@@ -18,7 +18,7 @@ use deadheat_online::fasttrack::{self, Record};
 use deadheat_online::mark::{Among, Mark, step_among};
 
 use crate::check::cell::Cell;
-use crate::check::marks::record;
+use crate::check::marks::{compress, record};
 use crate::check::word::collect;
 use crate::order::thread::{Entered, Thread};
 use crate::platform::world::world;
@@ -146,10 +146,7 @@ pub fn access(thread: &mut Thread, cell: &Cell, had: [Mark; 2], access: Mark) ->
         },
     };
     let done = cell.replace(had, next);
-    let unused = if done { had } else { next };
-    if let Some(number) = unused[0].has_more() {
-        thread.spare.put(number);
-    }
+    give_back(thread, if done { had } else { next });
     if !done {
         return Outcome::Again;
     }
@@ -165,23 +162,42 @@ fn arrange(thread: &mut Thread, marks: &mut [Mark]) -> Option<[Mark; 2]> {
     if length > LONGEST || length > 2 && thread.spare.version % 8 == 0 {
         length = without_past(marks);
     }
-    if length <= 2 {
-        let second = if length == 2 { marks[1] } else { Mark::NONE };
-        return Some([marks[0], second]);
+    put_down(thread, &marks[..length])
+}
+
+/// What a cell says that has these marks. None: they are too many.
+fn put_down(thread: &mut Thread, marks: &[Mark]) -> Option<[Mark; 2]> {
+    match *marks {
+        [] => Some([Mark::NONE; 2]),
+        [one] => Some([one, Mark::NONE]),
+        [one, other] => Some([one, other]),
+        [first, ref rest @ ..] if rest.len() <= OTHERS => {
+            let number = thread.room_for_others()?;
+            let others = world().histories.others(number);
+            for (other, mark) in others.iter().zip(rest) {
+                other.store(mark.0, Ordering::Relaxed);
+            }
+            if let Some(end) = others.get(rest.len()) {
+                end.store(0, Ordering::Relaxed);
+            }
+            thread.spare.version = thread.spare.version.wrapping_add(1);
+            Some([Mark::more(number, thread.spare.version), first])
+        }
+        _ => None,
     }
-    if length > LONGEST {
-        return None;
+}
+
+/// What a cell says that has the marks which stand for a history made of `before`. None: there are too many.
+pub fn of_history(thread: &mut Thread, history: &[Record], before: [Mark; 2]) -> Option<[Mark; 2]> {
+    let marks: [Mark; LONGEST] = compress(history, before)?;
+    put_down(thread, &marks[..history.len()])
+}
+
+/// No cell says this: it never did, or no longer does.
+pub fn give_back(thread: &mut Thread, marks: [Mark; 2]) {
+    if let Some(number) = marks[0].has_more() {
+        thread.spare.put(number);
     }
-    let number = thread.room_for_others()?;
-    let others = world().histories.others(number);
-    for (other, mark) in others.iter().zip(&marks[1..length]) {
-        other.store(mark.0, Ordering::Relaxed);
-    }
-    if let Some(end) = others.get(length - 1) {
-        end.store(0, Ordering::Relaxed);
-    }
-    thread.spare.version = thread.spare.version.wrapping_add(1);
-    Some([Mark::more(number, thread.spare.version), marks[0]])
 }
 
 /// How many marks there are without those that are past for all, which are taken out of all but the first.
@@ -234,9 +250,7 @@ pub fn replace_by_history(thread: &mut Thread, cell: &Cell, had: [Mark; 2]) -> O
     let done = cell.replace(had, [first, Mark::NONE]);
     if done {
         histories.keep(&mut thread.record_buffer, length);
-        if let Some(number) = had[0].has_more() {
-            thread.spare.put(number);
-        }
+        give_back(thread, had);
     }
     Some(done)
 }

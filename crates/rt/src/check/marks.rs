@@ -25,14 +25,11 @@ pub fn record(mark: Mark) -> Record {
     Record::new(slot, time, mark.kind(), mark.mask(), origin.0)
 }
 
-/// The marks that stand for a history made of `before`. None: they cannot.
-pub fn compress(history: &[Record], before: [Mark; 2]) -> Option<[Mark; 2]> {
-    if history.len() > 2 {
-        return None;
-    }
-    let mut marks = [Mark::NONE; 2];
-    for (mark, record) in marks.iter_mut().zip(history) {
-        *mark = mark_of(record, before)?;
+/// The marks that stand for a history made of `before`. None: they cannot, or do not fit.
+pub fn compress<const N: usize>(history: &[Record], before: [Mark; 2]) -> Option<[Mark; N]> {
+    let mut marks = [Mark::NONE; N];
+    for (at, record) in history.iter().enumerate() {
+        *marks.get_mut(at)? = mark_of(record, before)?;
     }
     Some(marks)
 }

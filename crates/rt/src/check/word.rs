@@ -90,12 +90,13 @@ impl Known {
     }
 
     /// A history of this number, which may be so short that marks can say it.
-    fn made(self, number: u32, history: &[Record]) -> Known {
+    fn made(self, thread: &mut Thread, number: u32, history: &[Record]) -> Known {
         match self {
             Known::Number(_) => Known::Number(number),
-            Known::Marks(before) => Known::Marks(
-                marks::compress(history, before).unwrap_or([Mark::link(number), Mark::NONE]),
-            ),
+            Known::Marks(before) => {
+                let marks = longer::of_history(thread, history, before);
+                Known::Marks(marks.unwrap_or([Mark::link(number), Mark::NONE]))
+            }
         }
     }
 }
@@ -185,7 +186,7 @@ pub fn check_word(
                     Place::Number(_) => length,
                     Place::Marks(_) => world.past.take_out(&mut room[..length]),
                 };
-                // Words that come to say the same share one history.
+                // Words that come to say the same share one history. Where marks can say it, its room is used again.
                 let made = &room[..length];
                 let hash = made.iter().fold(0, Record::hash);
                 let generation_key = thread.generation_key();
@@ -194,8 +195,11 @@ pub fn check_word(
                     .made(generation_key, hash)
                     .filter(|same| world.histories.get(*same) == made);
                 let number = same.unwrap_or(number);
-                let next = known.made(number, made);
+                let next = known.made(thread, number, made);
                 if !place.replace(known, next) {
+                    if let Known::Marks(unused) = next {
+                        longer::give_back(thread, unused);
+                    }
                     continue;
                 }
                 let is_history = next.number().is_some();
@@ -205,6 +209,7 @@ pub fn check_word(
                 }
                 thread.timeline.record();
                 if let (0, Known::Marks(before), Known::Marks(after)) = (found, known, next)
+                    && !next.has_more()
                     && let number @ 1.. = Origin(origin).number()
                 {
                     let access = Mark::new(thread.epoch(), piece.shape.kind(), mask, number);
