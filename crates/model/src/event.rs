@@ -226,6 +226,15 @@ impl Event {
         valid.then_some(Event { head, strand, site })
     }
 
+    /// The same operation by another strand, on another object, in another place. The object is one that the
+    /// operation can have.
+    #[inline]
+    pub fn with(self, strand: Strand, object: u64, site: Site) -> Event {
+        debug_assert!(LAST_PARTS[self.head as u8 as usize].1 >= object);
+        let head = self.head & ((1 << OBJECT_SHIFT) - 1) | object << OBJECT_SHIFT;
+        Event { head, strand, site }
+    }
+
     /// Who did it.
     #[inline]
     pub fn strand(&self) -> Strand {

@@ -39,5 +39,5 @@ pub use error::{BlockProblem, HeaderProblem, LineProblem, MAX_NAME, TraceError};
 pub use room::room_for;
 pub use source::{Format, Sink, Source, Window, convert, convert_for_rapid, open, save, write};
 
-/// How many events are handed over at a time: 1 MiB of them, which stays in a core's own cache.
+/// About how many events are handed over at a time: 1 MiB of them, which stays in a core's own cache.
 pub const WINDOW: usize = 64 << 10;

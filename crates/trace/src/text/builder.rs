@@ -1,82 +1,116 @@
-//! Fields of a line to an event, names to numbers.
+//! Fields of a line to an event, names to a parser's numbers.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use deadheat_model::{Event, MAX_OBJECT, Names, Site, Strand};
+use deadheat_model::{Event, MAX_OBJECT, Site, Strand};
 
 use super::excerpt;
-use super::numbering::{Lookup, Numbering};
+use super::name_list::NameList;
+use super::numbering::{Key, Lookup, Numbering};
 use crate::error::{LineProblem, MAX_NAME};
 use deadheat_model::words::{Table, Takes, WORDS, Word};
 
 /// The declaration of a semaphore: an event of nobody.
 pub(super) const SEMAPHORE: &str = "semaphore";
 
-/// What a line says.
+/// The fields of a line.
+#[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
-    pub thread: Cow<'a, [u8]>,
+    pub thread: &'a [u8],
     pub word: &'a [u8],
-    pub target: Option<Cow<'a, [u8]>>,
-    pub site: Cow<'a, [u8]>,
+    /// Empty if there is none.
+    pub target: &'a [u8],
+    /// None if an event's place is its line.
+    pub site: Option<&'a [u8]>,
 }
 
-/// Makes events, and the names of what they mention.
+/// What a line says.
+pub(super) enum Line {
+    Event(Event),
+    /// A semaphore, a new one, starts with so many tokens.
+    Declaration {
+        semaphore: u32,
+        tokens: u64,
+    },
+}
+
+/// Makes events, and numbers the names of what they mention.
 #[derive(Default)]
 pub(super) struct Builder {
-    pub names: Names,
+    /// By table.
+    pub names: [NameList; Table::ALL.len()],
     numberings: [Numbering; Table::ALL.len()],
 }
 
 impl Builder {
-    /// The event that a line says; none if it is a declaration.
-    pub fn event(&mut self, fields: &Fields<'_>) -> Result<Option<Event>, LineProblem> {
-        if fields.thread.is_empty() {
-            return match fields.word == SEMAPHORE.as_bytes() {
-                true => self.declare(fields).map(|()| None),
+    /// What the line of a number says.
+    #[inline(always)]
+    pub fn line(&mut self, fields: Fields<'_>, line: u64) -> Result<Line, LineProblem> {
+        let Fields {
+            thread,
+            word,
+            target,
+            site,
+        } = fields;
+        if thread.is_empty() {
+            return match word == SEMAPHORE.as_bytes() {
+                true => self.declare(target, site),
                 false => Err(LineProblem::NoThread),
             };
         }
-        let word = find(fields.word)?;
-        let strand = Strand(self.number(Table::Strands, &fields.thread)?);
-        let target = fields.target.as_deref().unwrap_or_default();
-        let object = match word.takes {
+        let spelling = find(word)?;
+        let strand = Strand(self.number(Table::Strands, thread)?);
+        let object = match spelling.word.takes {
             Takes::Nothing => 0,
             Takes::Named(table) if target.is_empty() => {
-                let word = word.word;
+                let word = spelling.word.word;
                 return Err(LineProblem::NoTarget { word, table });
             }
             Takes::Named(table) => self.number(table, target)?.into(),
             Takes::Number => number(target, MAX_OBJECT).ok_or_else(|| LineProblem::NotANumber {
-                word: word.word,
+                word: spelling.word.word,
                 target: excerpt(target),
             })?,
         };
-        let site = Site(self.number(Table::Sites, &fields.site)?);
-        Ok(Some(Event::new(strand, (word.make)(object), site)))
+        let site = match site {
+            Some(name) => self.number(Table::Sites, name)?,
+            None => {
+                let lines = &mut self.names[Table::Sites as usize];
+                lines.push_number(line);
+                lines.len() as u32 - 1
+            }
+        };
+        let event = spelling.event.with(strand, object, Site(site));
+        Ok(Line::Event(event))
     }
 
-    /// A semaphore starts with so many tokens.
-    fn declare(&mut self, fields: &Fields<'_>) -> Result<(), LineProblem> {
-        let tokens = number(&fields.site, u64::MAX).ok_or(LineProblem::Semaphore)?;
-        let name = fields.target.as_deref().unwrap_or_default();
-        let known = self.names.semaphores.len();
+    /// Forgets all names.
+    pub fn forget(&mut self) {
+        self.names.iter_mut().for_each(NameList::clear);
+        self.numberings.iter_mut().for_each(Numbering::clear);
+    }
+
+    #[cold]
+    fn declare(&mut self, name: &[u8], site: Option<&[u8]>) -> Result<Line, LineProblem> {
+        let tokens = site.and_then(|digits| number(digits, u64::MAX));
+        let tokens = tokens.ok_or(LineProblem::Semaphore)?;
+        let known = self.names[Table::Semaphores as usize].len();
         // What is declared when it has been used may have been handed on without its tokens.
         if name.is_empty() || (self.number(Table::Semaphores, name)? as usize) < known {
             return Err(LineProblem::Semaphore);
         }
-        self.names.tokens.resize(known, 0);
-        self.names.tokens.push(tokens);
-        Ok(())
+        let semaphore = known as u32;
+        Ok(Line::Declaration { semaphore, tokens })
     }
 
     #[inline]
     fn number(&mut self, table: Table, name: &[u8]) -> Result<u32, LineProblem> {
-        let names = table.of_mut(&mut self.names);
+        let names = &mut self.names[table as usize];
         let found = self.numberings[table as usize].number(names, name, |name| {
             if name.len() > MAX_NAME {
                 return Err(LineProblem::NameTooLong { table });
             }
-            String::from_utf8(name.to_vec()).map_err(|_| LineProblem::NotUtf8 { table })
+            std::str::from_utf8(name).map_err(|_| LineProblem::NotUtf8 { table })
         });
         match found? {
             Lookup::Known(number) | Lookup::New(number) => Ok(number),
@@ -85,16 +119,36 @@ impl Builder {
     }
 }
 
-#[inline]
-fn find(text: &[u8]) -> Result<&'static Word, LineProblem> {
-    // Some tools spell accesses longer.
-    let text = match text {
-        b"rd" => b"r",
-        b"wr" => b"w",
-        text => text,
+/// How an operation is written.
+struct Spelling {
+    key: Key,
+    word: &'static Word,
+    /// An event of this operation.
+    event: Event,
+}
+
+/// Those that are used most first.
+static SPELLINGS: LazyLock<Vec<Spelling>> = LazyLock::new(|| {
+    let spelling = |text: &str, word| Spelling {
+        key: Key::of(text.as_bytes()),
+        word,
+        event: Event::new(Strand::MAIN, (word.make)(0), Site(0)),
     };
-    let word = WORDS.iter().find(|word| word.word.as_bytes() == text);
-    word.ok_or_else(|| LineProblem::UnknownWord {
+    // Some tools spell accesses longer.
+    let longer = |word: &'static Word| match word.word {
+        "r" => Some(spelling("rd", word)),
+        "w" => Some(spelling("wr", word)),
+        _ => None,
+    };
+    let usual = WORDS.iter().map(|word| spelling(word.word, word));
+    usual.chain(WORDS.iter().filter_map(longer)).collect()
+});
+
+#[inline]
+fn find(text: &[u8]) -> Result<&'static Spelling, LineProblem> {
+    let key = Key::of(text);
+    let known = SPELLINGS.iter().find(|known| known.key == key);
+    known.ok_or_else(|| LineProblem::UnknownWord {
         word: excerpt(text),
     })
 }

@@ -1,15 +1,22 @@
 //! Traces as text: RAPID's STD and CSV, with words of our own for what RAPID does not have, and a table.
 //!
-//! A line is split into its fields by [`rapid_std`], [`rapid_csv`] or [`table`]; [`builder`] makes an event of
-//! them and gives names their numbers. `docs/traces.md` describes the formats.
+//! The text is read in [`chunks`] of whole lines. A [`parser`] makes events of a chunk, with numbers of its own for their objects;
+//! a [`merger`] gives them the numbers of the whole text. Of a long text, several parsers work at a time
+//! ([`parallel`]). Inside a parser, a line is split into its fields by [`rapid_std`], [`rapid_csv`] or [`table`], and [`builder`] makes
+//! an event of them. `docs/traces.md` describes the formats.
 //!
-//! Guarantee: a line that is not an event is an error with its number; nothing else is. Cost: one pass,
-//! in windows; memory for the names and one window.
+//! Guarantee: the events, their numbers and the error are the same as if line after line were read, whatever the chunks and
+//! however many the parsers. A line that is not an event is an error with its number; nothing else is. Cost: one pass, in
+//! windows; memory for the names and, for each thread, a few chunks with their events.
 
 mod builder;
+mod chunks;
 mod for_rapid;
-mod lines;
+mod merger;
+mod name_list;
 mod numbering;
+mod parallel;
+mod parser;
 mod rapid_csv;
 mod rapid_std;
 mod table;
@@ -17,16 +24,17 @@ mod writer;
 
 use std::io::Read;
 use std::ops::ControlFlow;
+use std::thread;
 
 use deadheat_model::{Event, Names};
 
-use crate::WINDOW;
-use crate::error::{LineProblem, TraceError};
-use builder::Builder;
-use lines::{Line, Lines};
+use crate::error::TraceError;
+use chunks::{Chunk, Chunks};
+use merger::Merger;
+use parser::{Parsed, Parser};
 
+pub use chunks::MAX_LINE;
 pub use for_rapid::ForRapid;
-pub use lines::MAX_LINE;
 pub(crate) use table::is_header_line;
 pub use writer::TextWriter;
 
@@ -41,129 +49,110 @@ pub enum TextFormat {
     Table,
 }
 
+/// How much text is parsed at a time: it and its events stay in a core's own cache.
+const CHUNK: usize = 512 << 10;
+
+/// How many names of a kind a parser may know: their numbers stay in a core's own cache, too.
+const NAMES: usize = 16 << 10;
+
+/// Threads that parse, at most: more than this and putting their names together takes longer.
+const MOST_PARSERS: usize = 8;
+
 /// Reads a trace in text, once.
 pub struct TextReader<R> {
-    format: TextFormat,
-    lines: Lines<R>,
-    /// The number of the line that comes next.
-    line: u64,
-    /// The number of the line in which the last event began.
-    last_event: u64,
-    builder: Builder,
+    chunks: Chunks<R>,
+    merger: Merger,
+    split: Split,
 }
 
-impl<R: Read> TextReader<R> {
+/// How the work is divided. What is read does not depend on it, only how fast.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    /// How many bytes are read at a time, and parsed by themselves.
+    pub chunk: usize,
+    /// How many parsers a text of several chunks has; as many as there are cores, unless given.
+    pub parsers: Option<usize>,
+    /// How many names of a kind a parser may know when it begins a chunk.
+    pub names: usize,
+}
+
+impl Default for Split {
+    fn default() -> Split {
+        Split {
+            chunk: CHUNK,
+            parsers: None,
+            names: NAMES,
+        }
+    }
+}
+
+impl<R: Read + Send> TextReader<R> {
     /// Reads from `reader`, which needs no buffer.
     pub fn new(format: TextFormat, reader: R) -> TextReader<R> {
+        TextReader::with(Split::default(), format, reader)
+    }
+
+    /// The same, with the work divided in another way.
+    pub fn with(split: Split, format: TextFormat, reader: R) -> TextReader<R> {
         TextReader {
-            format,
-            lines: Lines::new(reader),
-            line: 1,
-            last_event: 0,
-            builder: Builder::default(),
+            chunks: Chunks::new(format, reader, split.chunk),
+            merger: Merger::default(),
+            split,
         }
     }
 
-    /// Hands over the events in order, a window at a time, with the names of all that they mention and
-    /// how many bytes have been read.
+    /// Hands over the events in order, a window at a time, with the names of all that they mention and how many bytes have been
+    /// read.
     pub fn for_each<B>(
         &mut self,
         mut each: impl FnMut(&[Event], &Names, u64) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, TraceError> {
-        let mut window = Vec::with_capacity(WINDOW);
-        loop {
-            let more = self.fill(&mut window, WINDOW)?;
-            if !window.is_empty()
-                && let ControlFlow::Break(value) =
-                    each(&window, &self.builder.names, self.lines.read)
-            {
-                return Ok(ControlFlow::Break(value));
+        let mut parsers = self.split.parsers;
+        let mut parser = Parser::new(0, self.split.names);
+        let mut chunk = Chunk::default();
+        let mut parsed = Parsed::default();
+        while self.chunks.next(&mut chunk)? {
+            parser.parse(self.chunks.format(), &chunk, usize::MAX, &mut parsed);
+            let flow = self.merger.hand_over(&mut parsed, &mut each)?;
+            if flow.is_break() || self.chunks.is_at_end() {
+                return Ok(flow);
             }
-            if !more {
-                return Ok(ControlFlow::Continue(()));
+            // Not before: to ask for the cores takes longer than to read a short text.
+            let parsers = *parsers.get_or_insert_with(|| {
+                thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_PARSERS))
+            });
+            if parsers > 1 {
+                let others = (1..parsers).map(|number| Parser::new(number, self.split.names));
+                let parsers = [parser].into_iter().chain(others).collect();
+                return parallel::for_each(&mut self.chunks, parsers, &mut self.merger, each);
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The names in what was read so far.
     pub fn into_names(self) -> Names {
-        self.builder.names
+        self.merger.names
     }
 
     /// The line in which an event begins, by its number from 1; none if there are not so many.
     pub fn line_of(mut self, number: u64) -> Result<Option<u64>, TraceError> {
-        let mut window = Vec::new();
+        let mut parser = Parser::new(0, self.split.names);
+        let mut chunk = Chunk::default();
+        let mut parsed = Parsed::default();
         let mut left = number;
-        while left > 0 {
-            let most = usize::try_from(left).map_or(WINDOW, |left| left.min(WINDOW));
-            let more = self.fill(&mut window, most)?;
-            left -= window.len() as u64;
-            if !more && left > 0 {
-                return Ok(None);
+        while self.chunks.next(&mut chunk)? {
+            let most = usize::try_from(left).unwrap_or(usize::MAX);
+            parser.parse(self.chunks.format(), &chunk, most, &mut parsed);
+            if let Some(problem) = parsed.problem {
+                return Err(problem);
+            }
+            left -= parsed.events.len() as u64;
+            if left == 0 {
+                return Ok(Some(parsed.last_line));
             }
         }
-        Ok(Some(self.last_event))
-    }
-
-    /// Fills a window with so many events; says whether there may be more.
-    fn fill(&mut self, window: &mut Vec<Event>, most: usize) -> Result<bool, TraceError> {
-        window.clear();
-        while window.len() < most {
-            // A quoted field of a table goes on behind a line end.
-            let (mut quotes, mut line_ends) = (0, 0);
-            let line = match self.format {
-                TextFormat::Std | TextFormat::Csv => self.lines.next()?,
-                TextFormat::Table => self.lines.next_where(|piece| {
-                    quotes += memchr::memchr_iter(b'"', piece).count();
-                    line_ends += 1;
-                    quotes % 2 == 0
-                })?,
-            };
-            let line = match line {
-                Line::Text(line) => line,
-                Line::TooLong(text) => {
-                    let problem = LineProblem::TooLong(MAX_LINE);
-                    return Err(at_line(self.line, problem, text));
-                }
-                Line::End => return Ok(false),
-            };
-            // The first bytes may be a mark of UTF-8.
-            let text = match self.line {
-                1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
-                _ => line,
-            };
-            if self.line == 1 && self.format == TextFormat::Csv && is_header_line(text) {
-                self.format = TextFormat::Table;
-            }
-            let fields = match self.format {
-                TextFormat::Std => rapid_std::split(text),
-                TextFormat::Csv => rapid_csv::split(text, self.line),
-                TextFormat::Table => table::split(text, self.line == 1),
-            };
-            let event = fields.and_then(|fields| match fields {
-                Some(fields) => self.builder.event(&fields),
-                None => Ok(None),
-            });
-            match event {
-                Ok(Some(event)) => {
-                    self.last_event = self.line;
-                    window.push(event);
-                }
-                Ok(None) => {}
-                Err(problem) => return Err(at_line(self.line, problem, text)),
-            }
-            self.line += line_ends.max(1);
-        }
-        Ok(true)
-    }
-}
-
-/// An error about a line, of which only the beginning is kept.
-fn at_line(line: u64, problem: LineProblem, text: &[u8]) -> TraceError {
-    TraceError::Line {
-        line,
-        problem,
-        text: excerpt(text),
+        Ok(None)
     }
 }
 

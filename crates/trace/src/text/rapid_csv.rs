@@ -3,12 +3,11 @@
 //!
 //! Names are written as in [STD](super::rapid_std), commas as `%2C`. The place of an event is its line.
 
-use std::borrow::Cow;
-
 use deadheat_model::words::{Table, Takes, WORDS};
 
-use super::MAX_LINE;
 use super::builder::{Fields, SEMAPHORE};
+use super::chunks::MAX_LINE;
+use super::parser::Room;
 use super::rapid_std::{split_action, unescape};
 use crate::error::LineProblem;
 
@@ -24,58 +23,91 @@ const COLUMN: LineProblem =
 const MAX_COLUMN: u64 = MAX_LINE as u64;
 
 /// The fields of a line; none if it is empty or a comment.
-pub(super) fn split(line: &[u8], number: u64) -> Result<Option<Fields<'_>>, LineProblem> {
+#[inline(always)]
+pub(super) fn split<'a>(
+    line: &'a [u8],
+    room: &'a mut Room,
+) -> Result<Option<Fields<'a>>, LineProblem> {
     let line = line.trim_ascii();
     if line.first() == Some(&b'#') {
         return Ok(None);
     }
-    let columns = line.split(|&byte| byte == b',').enumerate();
-    let mut events = columns.filter(|(_, text)| !text.trim_ascii().is_empty());
-    let (column, event) = match (events.next(), events.next()) {
-        (None, _) => return Ok(None),
-        (Some(event), None) => event,
-        (Some(_), Some(_)) => return Err(SHAPE),
+    let Some((column, event)) = only_column(line)? else {
+        return Ok(None);
     };
-    let declares = event.trim_ascii_start().starts_with(SEMAPHORE.as_bytes());
+    let declares = event.first() == Some(&b's') && event.starts_with(SEMAPHORE.as_bytes());
     let bar = memchr::memrchr(b'|', event).filter(|_| declares);
     let (event, tokens) = match bar {
         Some(bar) => (&event[..bar], Some(event[bar + 1..].trim_ascii())),
         None => (event, None),
     };
     let (word, target) = split_action(event).map_err(|_| SHAPE)?;
-    let target = target.map(|target| match memchr::memchr(b'%', target) {
-        Some(_) => unescape(target),
-        None => Cow::Borrowed(target),
+    let [thread, plain, of_thread, _] = room;
+    let mut target = target.map(|target| match memchr::memchr(b'%', target) {
+        Some(_) => unescape(target, plain),
+        None => target,
     });
-    let of_thread = WORDS
-        .iter()
-        .any(|known| known.word.as_bytes() == word && known.takes == Takes::Named(Table::Strands));
-    let target = match target {
+    if let Some(name) = target
+        && is_of_thread(word)
+    {
         // What is no column would be a thread that does nothing.
-        Some(target) if of_thread => {
-            let digits = target.strip_prefix(b"T").unwrap_or(&target);
-            let column = super::builder::number(digits, MAX_COLUMN).ok_or(COLUMN)?;
-            Some(Cow::Owned(thread(column as usize)))
-        }
-        target => target,
-    };
+        let digits = name.strip_prefix(b"T").unwrap_or(name);
+        let column = super::builder::number(digits, MAX_COLUMN).ok_or(COLUMN)?;
+        target = Some(thread_in(column as usize, of_thread));
+    }
     Ok(Some(Fields {
         thread: match tokens {
-            Some(_) => Cow::default(),
-            None => Cow::Owned(thread(column)),
+            Some(_) => &[],
+            None => thread_in(column, thread),
         },
         word,
-        target,
-        site: match tokens {
-            Some(tokens) => Cow::Borrowed(tokens),
-            None => Cow::Owned(number.to_string().into_bytes()),
-        },
+        target: target.unwrap_or_default(),
+        site: tokens,
     }))
+}
+
+/// The only column with something in it, and its number; none if there is none.
+#[inline(always)]
+fn only_column(line: &[u8]) -> Result<Option<(usize, &[u8])>, LineProblem> {
+    let is_empty = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+    let Some(start) = line.iter().position(|byte| !is_empty(byte)) else {
+        return Ok(None);
+    };
+    let (before, rest) = line.split_at(start);
+    let end = memchr::memchr(b',', rest).unwrap_or(rest.len());
+    let (event, behind) = rest.split_at(end);
+    if !behind.iter().all(is_empty) {
+        return Err(SHAPE);
+    }
+    let column = before.iter().filter(|&&byte| byte == b',').count();
+    Ok(Some((column, event)))
+}
+
+/// Whether what is done is done to a thread.
+fn is_of_thread(word: &[u8]) -> bool {
+    let mut words = WORDS
+        .iter()
+        .filter(|known| known.takes == Takes::Named(Table::Strands));
+    words.any(|known| known.word.as_bytes() == word)
 }
 
 /// What the thread of a column is called.
 pub(super) fn thread(column: usize) -> Vec<u8> {
-    format!("T{column}").into_bytes()
+    let mut name = Vec::new();
+    thread_in(column, &mut name);
+    name
+}
+
+/// The same, written where there is room.
+fn thread_in(column: usize, name: &mut Vec<u8>) -> &[u8] {
+    name.clear();
+    name.push(b'T');
+    if column >= 10 {
+        name.extend_from_slice(column.to_string().as_bytes());
+    } else {
+        name.push(b'0' + column as u8);
+    }
+    name
 }
 
 /// The columns of threads with these names: their numbers if they are called `T0`, `T1` and so on, otherwise

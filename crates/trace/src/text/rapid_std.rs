@@ -3,9 +3,8 @@
 //! A name is any text. What would be taken for something else is written as in an address on the web:
 //! `%7C` for a bar, and so on for the few characters in [`ESCAPED`]; any other `%` is itself.
 
-use std::borrow::Cow;
-
 use super::builder::Fields;
+use super::parser::Room;
 use crate::error::LineProblem;
 
 const SHAPE: LineProblem = LineProblem::Expected("THREAD|op(TARGET)|LOC");
@@ -23,8 +22,11 @@ const ESCAPED: [(u8, &[u8; 3]); 8] = [
 ];
 
 /// The fields of a line; none if it is empty or a comment.
-#[inline]
-pub(super) fn split(line: &[u8]) -> Result<Option<Fields<'_>>, LineProblem> {
+#[inline(always)]
+pub(super) fn split<'a>(
+    line: &'a [u8],
+    room: &'a mut Room,
+) -> Result<Option<Fields<'a>>, LineProblem> {
     let line = line.trim_ascii();
     if line.is_empty() || line[0] == b'#' {
         return Ok(None);
@@ -36,17 +38,19 @@ pub(super) fn split(line: &[u8]) -> Result<Option<Fields<'_>>, LineProblem> {
         None => (rest, &[][..]),
     };
     let (word, target) = split_action(action)?;
-    let escapes = memchr::memchr(b'%', line).is_some();
-    let name = |name| match escapes {
-        true => unescape(name),
-        false => Cow::Borrowed(name),
-    };
-    Ok(Some(Fields {
-        thread: name(thread),
+    let mut fields = Fields {
+        thread,
         word,
-        target: target.map(name),
-        site: name(site),
-    }))
+        target: target.unwrap_or_default(),
+        site: Some(site),
+    };
+    if memchr::memchr(b'%', line).is_some() {
+        let [a, b, c, _] = room;
+        fields.thread = unescape(thread, a);
+        fields.target = unescape(fields.target, b);
+        fields.site = Some(unescape(site, c));
+    }
+    Ok(Some(fields))
 }
 
 /// `op(TARGET)` or `op`.
@@ -60,8 +64,9 @@ pub(super) fn split_action(action: &[u8]) -> Result<(&[u8], Option<&[u8]>), Line
     Ok((action[..open].trim_ascii_end(), Some(target.trim_ascii())))
 }
 
-pub(super) fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
-    let mut plain = Vec::with_capacity(name.len());
+/// A name as it is meant.
+pub(super) fn unescape<'a>(name: &[u8], plain: &'a mut Vec<u8>) -> &'a [u8] {
+    plain.clear();
     let mut rest = name;
     while let Some((&first, behind)) = rest.split_first() {
         let escape = ESCAPED
@@ -78,7 +83,7 @@ pub(super) fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
             }
         }
     }
-    Cow::Owned(plain)
+    plain
 }
 
 /// A name as it stands in a line, where commas may mean something.

@@ -1,9 +1,8 @@
 //! A table of events: `thread,op,target,loc`, or `thread,op(target),loc`, an event a record, quoted as RFC 4180
 //! says. Our own: RAPID's CSV has a column for each thread.
 
-use std::borrow::Cow;
-
 use super::builder::Fields;
+use super::parser::Room;
 use super::rapid_std::split_action;
 use crate::error::LineProblem;
 use deadheat_model::words::{Takes, WORDS};
@@ -17,54 +16,56 @@ pub(super) const HEADER: &str = "thread,op,target,loc\n";
 const COLUMNS: usize = 4;
 
 /// The fields of a record; none if it is empty, a comment, or the first one and a header.
-#[inline]
-pub(super) fn split(record: &[u8], first: bool) -> Result<Option<Fields<'_>>, LineProblem> {
+#[inline(always)]
+pub(super) fn split<'a>(
+    record: &'a [u8],
+    first: bool,
+    room: &'a mut Room,
+) -> Result<Option<Fields<'a>>, LineProblem> {
     let start = record.trim_ascii_start();
     if start.is_empty() || start[0] == b'#' {
         return Ok(None);
     }
-    let mut columns: [Cow<'_, [u8]>; COLUMNS] = Default::default();
+    let mut columns = [&[][..]; COLUMNS];
     let mut count = 0;
     let mut rest = Some(record);
+    let mut action_is_joined = false;
+    let mut room = room.iter_mut();
     while let Some(text) = rest {
-        let column = columns.get_mut(count).ok_or(SHAPE)?;
-        (*column, rest) = next_column(text)?;
+        let joined = room.next().ok_or(SHAPE)?;
+        joined.clear();
+        let column = next_column(text, joined)?;
+        action_is_joined |= count == 1 && column.is_joined;
+        (columns[count], rest) = (column.text, column.behind);
         count += 1;
     }
-    if first && is_header(&columns[0], &columns[1]) {
+    let [thread, action, third, fourth] = columns;
+    if first && is_header(thread, action) {
         return Ok(None);
     }
-    let [thread, action, third, fourth] = columns;
     // The word is looked at only: a quoted one that has to be put together is none.
-    let Cow::Borrowed(action) = action else {
-        return Err(SHAPE);
-    };
-    if count == 1 {
+    if count == 1 || action_is_joined {
         return Err(SHAPE);
     }
     if count == COLUMNS {
         return Ok(Some(Fields {
             thread,
             word: action,
-            target: Some(third),
-            site: fourth,
+            target: third,
+            site: Some(fourth),
         }));
     }
     let (word, target) = split_action(action).map_err(|_| SHAPE)?;
     let has_target = target.is_some() || takes_nothing(word);
-    Ok(Some(match has_target {
-        true => Fields {
-            thread,
-            word,
-            target: target.map(Cow::Borrowed),
-            site: third,
-        },
-        false => Fields {
-            thread,
-            word,
-            target: Some(third),
-            site: Cow::default(),
-        },
+    let (target, site) = match has_target {
+        true => (target.unwrap_or_default(), third),
+        false => (third, &[][..]),
+    };
+    Ok(Some(Fields {
+        thread,
+        word,
+        target,
+        site: Some(site),
     }))
 }
 
@@ -85,47 +86,62 @@ fn takes_nothing(text: &[u8]) -> bool {
     words.any(|word| word.takes == Takes::Nothing && word.word.as_bytes() == text)
 }
 
-/// A column, and what comes behind the comma that ends it.
-type Column<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>);
+struct Column<'a> {
+    text: &'a [u8],
+    /// What comes behind the comma that ends it.
+    behind: Option<&'a [u8]>,
+    /// Whether the text does not stand there as it is meant.
+    is_joined: bool,
+}
 
 #[inline]
-fn next_column(text: &[u8]) -> Result<Column<'_>, LineProblem> {
+fn next_column<'a>(text: &'a [u8], joined: &'a mut Vec<u8>) -> Result<Column<'a>, LineProblem> {
     let start = text.trim_ascii_start();
     if start.first() == Some(&b'"') {
-        return quoted_column(&start[1..]);
+        return quoted_column(&start[1..], joined);
     }
-    Ok(match memchr::memchr(b',', text) {
-        Some(comma) => (
-            Cow::Borrowed(text[..comma].trim_ascii()),
-            Some(&text[comma + 1..]),
-        ),
-        None => (Cow::Borrowed(text.trim_ascii()), None),
+    let (text, behind) = match memchr::memchr(b',', text) {
+        Some(comma) => (&text[..comma], Some(&text[comma + 1..])),
+        None => (text, None),
+    };
+    Ok(Column {
+        text: text.trim_ascii(),
+        behind,
+        is_joined: false,
     })
 }
 
 /// The same, behind the opening quote.
-fn quoted_column(text: &[u8]) -> Result<Column<'_>, LineProblem> {
-    let mut column = Cow::Borrowed(&[][..]);
+fn quoted_column<'a>(text: &'a [u8], joined: &'a mut Vec<u8>) -> Result<Column<'a>, LineProblem> {
     let mut rest = text;
     loop {
         let quote = memchr::memchr(b'"', rest).ok_or(LineProblem::OpenQuote)?;
         let (piece, behind) = (&rest[..quote], &rest[quote + 1..]);
-        match column.is_empty() {
-            true => column = Cow::Borrowed(piece),
-            false => column.to_mut().extend_from_slice(piece),
-        }
         // Two quotes are one, inside.
         if let Some(behind) = behind.strip_prefix(b"\"") {
-            column.to_mut().push(b'"');
+            joined.extend_from_slice(&rest[..=quote]);
             rest = behind;
             continue;
         }
         let behind = behind.trim_ascii_start();
-        return match behind.split_first() {
-            None => Ok((column, None)),
-            Some((b',', behind)) => Ok((column, Some(behind))),
-            Some(_) => Err(SHAPE),
+        let behind = match behind.split_first() {
+            None => None,
+            Some((b',', behind)) => Some(behind),
+            Some(_) => return Err(SHAPE),
         };
+        let is_joined = !joined.is_empty();
+        let text = match is_joined {
+            true => {
+                joined.extend_from_slice(piece);
+                joined
+            }
+            false => piece,
+        };
+        return Ok(Column {
+            text,
+            behind,
+            is_joined,
+        });
     }
 }
 

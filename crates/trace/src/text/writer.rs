@@ -231,7 +231,7 @@ impl NameTable {
     /// Takes a name, if nobody has it.
     fn take(&mut self, table: Table, name: &str) -> Result<bool, TraceError> {
         let bytes = name.as_bytes();
-        let text = |_: &[u8]| Ok::<_, TraceError>(name.to_string());
+        let text = |_| Ok::<_, TraceError>(name);
         match self.taken.number(&mut self.names, bytes, text)? {
             Lookup::New(_) => Ok(true),
             Lookup::Known(_) => Ok(false),
