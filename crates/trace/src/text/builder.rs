@@ -24,14 +24,10 @@ pub(super) struct Fields<'a> {
     pub site: Option<&'a [u8]>,
 }
 
-/// What a line says.
-pub(super) enum Line {
-    Event(Event),
-    /// A semaphore, a new one, starts with so many tokens.
-    Declaration {
-        semaphore: u32,
-        tokens: u64,
-    },
+/// A semaphore, a new one, starts with so many tokens.
+pub(super) struct Declared {
+    pub semaphore: u32,
+    pub tokens: u64,
 }
 
 /// Makes events, and numbers the names of what they mention.
@@ -43,9 +39,15 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// What the line of a number says.
+    /// Adds the event that the line of a number is; or tells what it declares.
+    // The event is not returned: in a result it would have to be put together in memory.
     #[inline(always)]
-    pub fn line(&mut self, fields: Fields<'_>, line: u64) -> Result<Line, LineProblem> {
+    pub fn add(
+        &mut self,
+        fields: Fields<'_>,
+        line: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<Option<Declared>, LineProblem> {
         let Fields {
             thread,
             word,
@@ -54,7 +56,7 @@ impl Builder {
         } = fields;
         if thread.is_empty() {
             return match word == SEMAPHORE.as_bytes() {
-                true => self.declare(target, site),
+                true => self.declare(target, site).map(Some),
                 false => Err(LineProblem::NoThread),
             };
         }
@@ -80,8 +82,8 @@ impl Builder {
                 lines.len() as u32 - 1
             }
         };
-        let event = spelling.event.with(strand, object, Site(site));
-        Ok(Line::Event(event))
+        events.push(spelling.event.with(strand, object, Site(site)));
+        Ok(None)
     }
 
     /// Forgets all names.
@@ -91,7 +93,7 @@ impl Builder {
     }
 
     #[cold]
-    fn declare(&mut self, name: &[u8], site: Option<&[u8]>) -> Result<Line, LineProblem> {
+    fn declare(&mut self, name: &[u8], site: Option<&[u8]>) -> Result<Declared, LineProblem> {
         let tokens = site.and_then(|digits| number(digits, u64::MAX));
         let tokens = tokens.ok_or(LineProblem::Semaphore)?;
         let known = self.names[Table::Semaphores as usize].len();
@@ -100,7 +102,7 @@ impl Builder {
             return Err(LineProblem::Semaphore);
         }
         let semaphore = known as u32;
-        Ok(Line::Declaration { semaphore, tokens })
+        Ok(Declared { semaphore, tokens })
     }
 
     #[inline]
@@ -120,9 +122,9 @@ impl Builder {
 }
 
 /// How an operation is written.
-struct Spelling {
+pub(super) struct Spelling {
     key: Key,
-    word: &'static Word,
+    pub word: &'static Word,
     /// An event of this operation.
     event: Event,
 }
@@ -145,7 +147,7 @@ static SPELLINGS: LazyLock<Vec<Spelling>> = LazyLock::new(|| {
 });
 
 #[inline]
-fn find(text: &[u8]) -> Result<&'static Spelling, LineProblem> {
+pub(super) fn find(text: &[u8]) -> Result<&'static Spelling, LineProblem> {
     let key = Key::of(text);
     let known = SPELLINGS.iter().find(|known| known.key == key);
     known.ok_or_else(|| LineProblem::UnknownWord {

@@ -76,8 +76,9 @@ impl Merger {
         };
         let mut declarations = declarations.into_iter().peekable();
         for name in new.iter_from(0) {
-            let is_declared =
-                |declaration: &Declaration| declaration.semaphore as usize == numbers.len();
+            let is_declared = |declaration: &Declaration| {
+                declaration.declared.semaphore as usize == numbers.len()
+            };
             let declaration = declarations.next_if(is_declared);
             let text = |_| Ok::<_, TraceError>(name);
             let number = match self.numberings[table as usize].number(
@@ -92,7 +93,7 @@ impl Merger {
                 Lookup::New(number) => {
                     if let Some(declaration) = declaration {
                         self.names.tokens.resize(number as usize, 0);
-                        self.names.tokens.push(declaration.tokens);
+                        self.names.tokens.push(declaration.declared.tokens);
                     }
                     number
                 }

@@ -13,6 +13,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 pub(crate) struct Numbering {
     entries: HashTable<Entry>,
     hasher: DefaultHashBuilder,
+    /// The name that was found last, if it is short: a thread's is often the next again.
+    last: Option<(Key, u32)>,
 }
 
 /// Where the names stand, by number.
@@ -155,11 +157,17 @@ impl Numbering {
         text: impl FnOnce(&'a [u8]) -> Result<&'a str, E>,
     ) -> Result<Lookup, E> {
         let key = Key::of(name);
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return Ok(Lookup::Known(number));
+        }
         let hash = key.hash(&self.hasher, || name);
         let same = |entry: &Entry| {
             entry.key() == key && (key.is_whole() || names.get(entry.number).as_bytes() == name)
         };
         if let Some(entry) = self.entries.find(hash, same) {
+            self.last = key.is_whole().then_some((key, entry.number));
             return Ok(Lookup::Known(entry.number));
         }
         let text = text(name)?;
@@ -184,6 +192,7 @@ impl Numbering {
     /// Forgets all names, and keeps the room for them.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.last = None;
     }
 }
 

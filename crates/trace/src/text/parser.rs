@@ -9,7 +9,7 @@
 use deadheat_model::Event;
 use deadheat_model::words::Table;
 
-use super::builder::{Builder, Line};
+use super::builder::{Builder, Declared};
 use super::chunks::{Chunk, MAX_LINE, Records, without_mark};
 use super::name_list::NameList;
 use super::{TextFormat, excerpt, rapid_csv, rapid_std, table};
@@ -64,11 +64,10 @@ impl Parsed {
     }
 }
 
-/// A semaphore that starts with tokens.
+/// A line that declares a semaphore.
 pub(super) struct Declaration {
-    /// The parser's number of it, a new one.
-    pub semaphore: u32,
-    pub tokens: u64,
+    /// In the parser's number.
+    pub declared: Declared,
     /// What is wrong if the semaphore is known in the whole text.
     pub problem: TraceError,
 }
@@ -116,6 +115,7 @@ impl Parser {
         parsed: &mut Parsed,
     ) -> Result<(), TraceError> {
         let mut records = Records::new(format, chunk);
+        let escapes = memchr::memchr(b'%', &chunk.text).is_some();
         while parsed.events.len() < most
             && let Some((line, record)) = records.next()
         {
@@ -127,7 +127,7 @@ impl Parser {
                 _ => record,
             };
             let fields = match format {
-                TextFormat::Std => rapid_std::split(text, &mut self.room),
+                TextFormat::Std => rapid_std::split(text, escapes, &mut self.room),
                 TextFormat::Csv => rapid_csv::split(text, &mut self.room),
                 TextFormat::Table => table::split(text, line == 1, &mut self.room),
             };
@@ -135,14 +135,11 @@ impl Parser {
             let Some(fields) = fields.map_err(problem)? else {
                 continue;
             };
-            match self.builder.line(fields, line).map_err(problem)? {
-                Line::Event(event) => {
-                    parsed.events.push(event);
-                    parsed.last_line = line;
-                }
-                Line::Declaration { semaphore, tokens } => parsed.declarations.push(Declaration {
-                    semaphore,
-                    tokens,
+            let declared = self.builder.add(fields, line, &mut parsed.events);
+            match declared.map_err(problem)? {
+                None => parsed.last_line = line,
+                Some(declared) => parsed.declarations.push(Declaration {
+                    declared,
                     problem: problem(LineProblem::Semaphore),
                 }),
             }

@@ -3,9 +3,9 @@
 //!
 //! Names are written as in [STD](super::rapid_std), commas as `%2C`. The place of an event is its line.
 
-use deadheat_model::words::{Table, Takes, WORDS};
+use deadheat_model::words::{Table, Takes};
 
-use super::builder::{Fields, SEMAPHORE};
+use super::builder::{Fields, SEMAPHORE, find};
 use super::chunks::MAX_LINE;
 use super::parser::Room;
 use super::rapid_std::{split_action, unescape};
@@ -85,10 +85,7 @@ fn only_column(line: &[u8]) -> Result<Option<(usize, &[u8])>, LineProblem> {
 
 /// Whether what is done is done to a thread.
 fn is_of_thread(word: &[u8]) -> bool {
-    let mut words = WORDS
-        .iter()
-        .filter(|known| known.takes == Takes::Named(Table::Strands));
-    words.any(|known| known.word.as_bytes() == word)
+    find(word).is_ok_and(|known| known.word.takes == Takes::Named(Table::Strands))
 }
 
 /// What the thread of a column is called.

@@ -21,10 +21,11 @@ const ESCAPED: [(u8, &[u8; 3]); 8] = [
     (b'%', b"%25"),
 ];
 
-/// The fields of a line; none if it is empty or a comment.
+/// The fields of a line; none if it is empty or a comment. There is no `%` in it unless there may be escapes.
 #[inline(always)]
 pub(super) fn split<'a>(
     line: &'a [u8],
+    escapes: bool,
     room: &'a mut Room,
 ) -> Result<Option<Fields<'a>>, LineProblem> {
     let line = line.trim_ascii();
@@ -44,7 +45,7 @@ pub(super) fn split<'a>(
         target: target.unwrap_or_default(),
         site: Some(site),
     };
-    if memchr::memchr(b'%', line).is_some() {
+    if escapes && memchr::memchr(b'%', line).is_some() {
         let [a, b, c, _] = room;
         fields.thread = unescape(thread, a);
         fields.target = unescape(fields.target, b);
