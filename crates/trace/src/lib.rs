@@ -6,8 +6,8 @@
 //! memory, [`convert`] and [`write()`] one that need not be. A recorder writes with [`dht::Writer`].
 //!
 //! Guarantee: what is read is what was written, or an error that names the line or the block; no input
-//! makes a reader panic, or use more memory than its names, a window and a bounded number of blocks
-//! need.
+//! makes a reader panic, or use more memory than its names, a window and a bounded number of blocks or
+//! chunks of text need.
 //!
 //! ```
 //! use std::ops::ControlFlow;

@@ -95,7 +95,7 @@ impl<R: Read + Send> TextReader<R> {
     /// The same, with the work divided in another way.
     pub fn with(split: Split, format: TextFormat, reader: R) -> TextReader<R> {
         TextReader {
-            chunks: Chunks::new(format, reader, split.chunk),
+            chunks: Chunks::new(format, reader, split.chunk.max(1)),
             merger: Merger::default(),
             split,
         }

@@ -110,8 +110,7 @@ impl Key {
             _ => [word(0), word(8), word(length - 8)],
         };
         Key {
-            // Longer than a record is none.
-            length: length as u32,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
             words,
         }
     }

@@ -84,15 +84,15 @@ impl Parser {
 
     /// Parses a chunk of a text in this format, up to so many events.
     pub fn parse(&mut self, format: TextFormat, chunk: &Chunk, most: usize, parsed: &mut Parsed) {
+        parsed.by_line = format == TextFormat::Csv;
+        if parsed.by_line {
+            self.builder.names[Table::Sites as usize].clear();
+        }
         let mut names = self.builder.names.iter();
         parsed.anew =
             names.any(|names| names.len() > self.most_names || names.bytes() > MOST_BYTES);
         if parsed.anew {
             self.builder.forget();
-        }
-        parsed.by_line = format == TextFormat::Csv;
-        if parsed.by_line {
-            self.builder.names[Table::Sites as usize].clear();
         }
         let known = self.builder.names.each_ref().map(NameList::len);
         parsed.parser = self.number;
