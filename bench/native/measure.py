@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Builds every kernel of a directory four ways, runs each a few times in turn, prints time and peak memory as ratios to
-the uninstrumented program. Those of threads that deadheat has built are run twice: checked, and recorded.
+"""Builds every kernel of a directory four ways, runs each a few times in turn, prints processor time and peak memory as
+ratios to the uninstrumented program, and last deadheat's time over ThreadSanitizer's. Those of threads that deadheat has built are
+run twice: checked, and recorded.
 measure.py DEADHEAT DIRECTORY [KERNEL…]
 In the directory `openmp` the peer is ThreadSanitizer with Archer, and teams have two threads."""
 import os, subprocess, sys, tempfile
@@ -41,7 +42,7 @@ kernels = sys.argv[3:] or sorted(name.rsplit(".", 1)[0] for name in os.listdir(d
 rows = {}
 with tempfile.TemporaryDirectory() as room:
     launcher = Launcher(room)
-    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7}")
+    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7} | deadheat/tsan")
     for kernel in kernels:
         group = open(source_of(kernel)).readline().split()[1].rstrip(":")
         programs = build(kernel, room)
@@ -52,13 +53,14 @@ with tempfile.TemporaryDirectory() as room:
                 tape = sum(map(os.path.getsize, launcher.tapes())) or tape
         plain = least["plain"]
         ratio = lambda way, cost: getattr(least[way], cost) / getattr(plain, cost) if least[way] else None
-        shown = lambda value, width: f"{value:{width}.1f}" if value is not None else " " * (width - 6) + "failed"
+        shown = lambda value, width: f"{value:{width}.{1 if value >= 10 else 2}f}" if value is not None else " " * (width - 6) + "failed"
         rows[kernel] = (group, [ratio(way, "processor") for way in WAYS], [ratio(way, "kilobytes") for way in WAYS])
         time_, memory = rows[kernel][1:]
+        over_tsan = time_[2] / time_[3] if None not in time_[2:4] else None
         print(f"{kernel:18} {plain.processor:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)} "
               f"{shown(time_[4], 7) if 'record' in WAYS else '':7}        | "
               f"{plain.kilobytes / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}                   | "
-              f"{tape / 2**20:5.0f}MB", flush=True)
+              f"{tape / 2**20:5.0f}MB | {shown(over_tsan, 13)}", flush=True)
 for group in ("users", "kind", "tasks", "loops", "hard"):
     both = [r for g, *r in rows.values() if g == group and None not in r[0]]
     if both:
