@@ -44,7 +44,7 @@ static void search(board from, int tile, int row, int column) {
 
 int main(void) {
   static board empty;
-  const int STARTS = 40;
+  const int STARTS = 160;
   #pragma omp parallel
   #pragma omp single
   for (int start = 0; start < STARTS; start++) {

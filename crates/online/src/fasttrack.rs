@@ -246,13 +246,13 @@ pub fn end(history: &mut [Record]) {
 }
 
 /// All but the newest record are in an order that does not depend on how they came together, so that histories that say
-/// the same look the same. Few are out of place.
+/// the same look the same: the later ones first, so that few are out of place.
 fn sort(records: &mut [Record]) {
     for end in 1..records.len() {
         let mut at = end;
         while at > 0
             && (records[at].what, records[at].origin)
-                < (records[at - 1].what, records[at - 1].origin)
+                > (records[at - 1].what, records[at - 1].origin)
         {
             records.swap(at, at - 1);
             at -= 1;

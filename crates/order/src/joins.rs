@@ -26,7 +26,7 @@ use crate::tree::Step;
 
 /// The past of a task at one time, as far as joins tell it: a pointer into its list of joins, 0 if it has
 /// none. A later past has a larger number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Past(pub u32);
 
 /// What a running task knows, and what it knew when it began.

@@ -6,7 +6,8 @@
 
 use crate::arena::Full;
 use crate::joins::{Joins, Knowledge, Past, Signal};
-use crate::tree::{Place, Step, Tree};
+use crate::reach::Reach;
+use crate::tree::{Place, Scope, Step, Tree};
 
 /// A running task or thread: where it stands, and what it knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,17 @@ impl Task {
     #[inline]
     pub fn step(&self) -> Step {
         self.place.step()
+    }
+
+    /// The scope that step lies in.
+    #[inline]
+    pub fn scope(&self) -> Scope {
+        self.place.scope()
+    }
+
+    /// All that it knows beside the tree comes before whatever is asked about from now on: it need not be searched.
+    pub fn forget_known(&mut self) {
+        self.knowledge = Knowledge::default();
     }
 
     /// Whether it has learnt anything, beside the tree, since it began.
@@ -162,6 +174,11 @@ impl Structure {
             self.joins.merge(&mut task.knowledge, known)?;
         }
         Ok(())
+    }
+
+    /// What a task has learnt by messages becomes known by joins: others are going to know what it knows.
+    pub fn settle(&self, task: &mut Task, reach: &mut Reach) -> Result<(), Full> {
+        reach.settle(&self.joins, &mut task.knowledge)
     }
 
     /// A task ends that nobody waits for but the `finish` around it.

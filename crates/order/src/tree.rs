@@ -134,6 +134,22 @@ impl Place {
     pub fn step(&self) -> Step {
         self.step
     }
+
+    /// The scope that this step lies in.
+    #[inline]
+    pub fn scope(&self) -> Scope {
+        Scope(self.scope.0)
+    }
+}
+
+/// The innermost `async` or `finish` that a step lies in. Of two steps of one scope, the one with the smaller number comes
+/// before the other, and what a task does in one scope has growing numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scope(u32);
+
+impl Scope {
+    /// No scope.
+    pub const NONE: Scope = Scope(MAX_RECORDS);
 }
 
 /// How two different steps stand to each other.
@@ -294,6 +310,12 @@ impl Tree {
             inner = self.inner(inner.parent);
         }
         false
+    }
+
+    /// The scope that a step lies in.
+    #[inline]
+    pub fn scope(&self, step: Step) -> Scope {
+        Scope(self.leaf(step).scope.0)
     }
 
     /// How two different steps stand to each other.

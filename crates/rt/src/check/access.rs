@@ -19,6 +19,7 @@ use crate::check::in_place;
 use crate::check::memo::AccessShape;
 use crate::check::range::range;
 use crate::check::shadow::{Pair, Shadow};
+use crate::check::strips;
 use crate::check::word::{Place, WordAccess, check_word};
 use crate::openmp;
 use crate::openmp::order::is_over;
@@ -274,11 +275,14 @@ extern "C" fn change(address: usize, shape: AccessShape, pc: usize) {
     }
 }
 
-/// Gives a word another history, if it still has the one expected.
+/// Gives a word another history, if it still has the one expected. False: it had not, or may have another again.
 #[inline(always)]
 pub fn replace(cell: &AtomicU32, history: u32, next: u32) -> bool {
-    cell.compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
-        .is_ok()
+    let replace = || {
+        cell.compare_exchange(history, next, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+    };
+    strips::exchange(cell, replace, || cell.load(Ordering::Relaxed) == next)
 }
 
 /// An access to a history that this thread has not seen from there at its present time.

@@ -19,5 +19,6 @@ pub mod past;
 pub mod range;
 pub mod recent_origins;
 pub mod shadow;
+pub mod strips;
 pub mod transitions;
 pub mod word;

@@ -9,7 +9,8 @@ use deadheat_online::fasttrack::Kind;
 use crate::check::access::replace;
 use crate::check::in_place;
 use crate::check::memo::AccessShape;
-use crate::check::shadow::Pair;
+
+use crate::check::strips::{GROUP, STRIP, Strip};
 use crate::check::word::{Place, WordAccess, check_word};
 use crate::openmp;
 use crate::order::thread::{Entered, enter, local};
@@ -59,9 +60,11 @@ pub fn range_entered(
             entered.rest();
             recent = RecentTransitions::default();
         }
-        if at >= address && end - at >= 16 && two_words(entered, at, &recent) {
-            at += 16;
-            continue;
+        if at >= address && end - at >= MANY && at % GROUP == 0 {
+            at = many_words(entered, at, end, &recent);
+        }
+        if at >= end {
+            break;
         }
         let from = address.max(at) - at;
         let to = (end - at).min(8);
@@ -125,39 +128,60 @@ fn seen_recently(
     history == next || replace(cell, history, next)
 }
 
-/// Notes an access to two words at once, if what it makes of their histories was seen lately.
-#[inline(always)]
-fn two_words(entered: &Entered, address: usize, recent: &RecentTransitions) -> bool {
-    let shadow = &world().shadow;
-    let Some(pair) = Pair::at(shadow.base(), address) else {
-        return false;
-    };
-    let histories = pair.load();
-    let Some(first) = recent.find(histories[0], 0xff) else {
-        return false;
-    };
-    let second = match histories[0] == histories[1] {
-        true => Some(first),
-        false => recent.find(histories[1], 0xff),
-    };
-    let Some(second) = second else { return false };
-    if histories.contains(&0) {
-        if world().contents.wait_at(address) || world().contents.wait_at(address + 8) {
-            return false;
-        }
-        pair.cells().iter().for_each(|cell| shadow.note(cell));
-        entered.thread().note_lowest(address);
+/// From so many bytes on, words are changed many at a time.
+const MANY: usize = 4 * GROUP;
+
+/// Notes an access to words from an address on, as long as what it makes of their histories was seen lately. Says where that ends.
+#[inline]
+fn many_words(entered: &Entered, from: usize, end: usize, recent: &RecentTransitions) -> usize {
+    let end = end.min((from | (STRIP - 1)) + 1);
+    if end - from < MANY || world().contents.wait_at(from) {
+        return from;
     }
-    histories == [first, second] || pair.replace(histories, [first, second])
+    let shadow = &world().shadow;
+    let Some(strip) = Strip::take(shadow.base(), from) else {
+        return from;
+    };
+    let [before, after, mask] = recent.changes[recent.last as usize];
+    let usual = match mask {
+        0xff => [before; 4],
+        // What no word has.
+        _ => [u32::MAX; 4],
+    };
+    let mut at = from;
+    let mut any_empty = false;
+    while end - at >= GROUP {
+        let histories = strip.load(at);
+        let next = match histories == usual {
+            true => [after; 4],
+            false => match recent.find_all(histories) {
+                Some(next) => next,
+                None => break,
+            },
+        };
+        if next != histories {
+            any_empty |= histories.contains(&0);
+            strip.store(at, next);
+        }
+        at += GROUP;
+    }
+    drop(strip);
+    if any_empty {
+        shadow.note(shadow.cell(from));
+        entered.thread().note_lowest(from);
+    }
+    at
 }
 
 /// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
 #[derive(Default)]
 struct RecentTransitions {
     /// From which history, to which, by an access to which bytes.
-    changes: [[u32; 3]; 4],
+    changes: [[u32; 3]; RECENT],
     last: u32,
 }
+
+const RECENT: usize = 8;
 
 impl RecentTransitions {
     /// What a history becomes, if such a one was seen.
@@ -172,8 +196,17 @@ impl RecentTransitions {
         found.map(|change| change[1])
     }
 
+    /// What the histories of four whole words become, if such were seen.
+    fn find_all(&self, histories: [u32; 4]) -> Option<[u32; 4]> {
+        let mut next = [0; 4];
+        for (next, history) in next.iter_mut().zip(histories) {
+            *next = self.find(history, 0xff)?;
+        }
+        Some(next)
+    }
+
     fn note(&mut self, history: u32, next: u32, mask: u8) {
-        self.last = (self.last + 1) % 4;
+        self.last = (self.last + 1) % RECENT as u32;
         self.changes[self.last as usize] = [history, next, u32::from(mask)];
     }
 }

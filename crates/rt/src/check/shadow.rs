@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::check::cell::Cell;
 use crate::check::histories::InUse;
+use crate::check::strips;
 use crate::platform::os::{self, Spin};
 
 /// Programs live below this address.
@@ -487,9 +488,15 @@ impl<'a> Pair<'a> {
         self.0.map(|cell| cell.load(Ordering::Relaxed))
     }
 
-    /// Replaces both, if both are as expected. Where not, the first may have been replaced all the same.
+    /// Replaces both, if both are as expected. Where not, the first may have been replaced all the same, and both where they may
+    /// have others again.
     #[inline(always)]
     pub fn replace(self, old: [u32; 2], new: [u32; 2]) -> bool {
+        strips::exchange(self.0[0], || self.exchange(old, new), || self.load() == new)
+    }
+
+    #[inline(always)]
+    fn exchange(self, old: [u32; 2], new: [u32; 2]) -> bool {
         #[cfg(target_arch = "x86_64")]
         {
             let both = |numbers: [u32; 2]| u64::from(numbers[1]) << 32 | u64::from(numbers[0]);

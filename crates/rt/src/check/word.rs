@@ -196,16 +196,25 @@ pub fn check_word(
                     .filter(|same| world.histories.get(*same) == made);
                 let number = same.unwrap_or(number);
                 let next = known.made(thread, number, made);
-                if !place.replace(known, next) {
+                let replaced = place.replace(known, next);
+                // A number may have been there for a moment, and somebody may have made use of it.
+                let is_told = replaced || matches!(place, Place::Number(_));
+                let is_history = next.number().is_some();
+                if is_told && is_history && same.is_none() {
+                    world.histories.keep(&mut thread.record_buffer, length);
+                    thread.memo.note_made(generation_key, hash, number);
+                }
+                if is_told {
+                    for earlier in races.iter().take(found) {
+                        // SAFETY: the first `found` have been written.
+                        report(thread, address, unsafe { earlier.assume_init() }, access);
+                    }
+                }
+                if !replaced {
                     if let Known::Marks(unused) = next {
                         longer::give_back(thread, unused);
                     }
                     continue;
-                }
-                let is_history = next.number().is_some();
-                if is_history && same.is_none() {
-                    world.histories.keep(&mut thread.record_buffer, length);
-                    thread.memo.note_made(generation_key, hash, number);
                 }
                 thread.timeline.record();
                 if let (0, Known::Marks(before), Known::Marks(after)) = (found, known, next)
@@ -225,24 +234,23 @@ pub fn check_word(
                     }
                     return Some((history, number));
                 }
-                for earlier in races.iter().take(found) {
-                    // SAFETY: the first `found` have been written.
-                    let first = unsafe { earlier.assume_init() };
-                    let possible = !thread.strand.is_null() && is_only_possible(thread, &first);
-                    world.findings.race(
-                        thread,
-                        &RacyAccess {
-                            address,
-                            first,
-                            second: access,
-                            possible,
-                        },
-                    );
-                }
                 return None;
             }
         }
     }
+}
+
+/// Two accesses race.
+#[cold]
+fn report(thread: &mut Thread, address: usize, first: Record, second: Record) {
+    let possible = !thread.strand.is_null() && is_only_possible(thread, &first);
+    let race = RacyAccess {
+        address,
+        first,
+        second,
+        possible,
+    };
+    world().findings.race(thread, &race);
 }
 
 /// Somebody comes first to a page whose contents were handed out: they are written now, as they were then.

@@ -1,10 +1,10 @@
 //! What strands tell each other by atomic variables, fences, and the locks of threads: joins beside the tree.
 //!
-//! The counterpart of `deadheat_online::timeline` for strands, with signals instead of clocks. An acquire that finds
-//! nothing new and a release that has nothing new to tell cost no join. Relaxed operations, as `omp atomic` makes
+//! The counterpart of `deadheat_online::timeline` for strands, with [`Reach`]es instead of clocks. An acquire that finds
+//! nothing new and a release that has nothing new to tell cost nothing. Relaxed operations, as `omp atomic` makes
 //! them, order nothing.
 
-use deadheat_order::{Signal, Step};
+use deadheat_order::{Past, Reach, Signal, Step};
 
 use super::strand::Strand;
 use super::{Seen, tasks};
@@ -12,7 +12,7 @@ use super::{Seen, tasks};
 /// What a lock or an atomic variable carries from strand to strand.
 #[derive(Debug, Default)]
 pub struct Signals {
-    released: Vec<Signal>,
+    released: Reach,
     /// Counts the releases.
     version: u32,
     /// Who released last.
@@ -21,25 +21,48 @@ pub struct Signals {
 
 /// How many channels a strand remembers to have acquired.
 const HEARD: usize = 8;
-/// How many signals are kept that nobody has joined.
-const MANY: usize = 256;
+/// How many steps a channel keeps: of members of a team, who tell each other again and again, and of tasks, who come and go.
+const OF_MEMBERS: usize = 64;
+const OF_TASKS: usize = 8;
 
 /// What a strand keeps of its messages.
 #[derive(Debug, Default)]
 pub struct Messages {
     /// Channels acquired lately, and their versions then.
     heard: [(usize, u32); HEARD],
-    /// What relaxed reads have read from: an acquire fence joins it.
-    seen: Vec<Signal>,
-    /// The last release fence.
-    fence: Option<Signal>,
+    /// What it has acquired since it has told others of itself by anything but messages.
+    reach: Reach,
+    /// What relaxed reads have read from: an acquire fence acquires it.
+    seen: Reach,
+    /// What whoever reads what is written after the last release fence can acquire.
+    fence: Option<Reach>,
     /// The last signal, and the step that began with it.
     last: Option<(Signal, Step)>,
 }
 
+impl Messages {
+    /// Whether a step comes before what was acquired; `search` says whether joins lead there.
+    #[inline]
+    pub fn tell_of(&self, step: Step, search: impl FnMut(Past) -> bool) -> bool {
+        self.reach.has(&tasks().structure.tree, step, search)
+    }
+}
+
+/// Adds what another reach tells.
+fn add(reach: &mut Reach, more: &Reach) {
+    let is_past = |step| tasks().is_past(step);
+    reach.merge(more, None, is_past, |_| ());
+}
+
 impl Strand {
+    #[inline]
+    fn messages(&mut self) -> &mut Messages {
+        self.messages.get_or_insert_default()
+    }
+
+    #[inline]
     fn heard(&mut self, address: usize) -> &mut (usize, u32) {
-        &mut self.messages.heard[address / 8 % HEARD]
+        &mut self.messages().heard[address / 4 % HEARD]
     }
 
     /// What was released happens before now.
@@ -47,9 +70,43 @@ impl Strand {
         if signals.released.is_empty() || *self.heard(address) == (address, signals.version) {
             return;
         }
-        self.join(&signals.released);
-        tasks().see(Seen::Messages);
+        self.learn(&signals.released);
         *self.heard(address) = (address, signals.version);
+    }
+
+    fn learn(&mut self, released: &Reach) {
+        tasks().see(Seen::Messages);
+        self.is_no_piece();
+        let mut reach = std::mem::take(&mut self.messages().reach);
+        let is_past = |step| tasks().is_past(step);
+        let own = Some(self.order.scope());
+        reach.merge(released, own, is_past, |step| self.hear_of_step(step));
+        let folded = reach.fold(&tasks().structure.joins, self.limit());
+        tasks().or_drop(folded);
+        self.messages().reach = reach;
+    }
+
+    /// Others are going to know what it knows, not by messages: what it has acquired becomes joins.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            let structure = &tasks().structure;
+            tasks().or_drop(structure.settle(&mut self.order, &mut messages.reach));
+        }
+    }
+
+    /// It goes on elsewhere: what it has acquired there it does not know here.
+    pub(super) fn forget_reach(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.reach = Reach::default();
+        }
+    }
+
+    fn limit(&self) -> usize {
+        match self.member {
+            Some(_) => OF_MEMBERS,
+            None => OF_TASKS,
+        }
     }
 
     /// A relaxed read: an acquire fence may follow.
@@ -57,9 +114,10 @@ impl Strand {
         if signals.released.is_empty() || *self.heard(address) == (address, signals.version) {
             return;
         }
-        if self.messages.seen.len() < MANY {
-            self.messages.seen.extend(&signals.released);
-        }
+        let limit = self.limit();
+        let seen = &mut self.messages().seen;
+        add(seen, &signals.released);
+        tasks().or_drop(seen.fold(&tasks().structure.joins, limit));
     }
 
     /// What was done before now can be acquired. `news`: an access has been recorded since the last time.
@@ -69,10 +127,13 @@ impl Strand {
         };
         // Whoever has just acquired all that was there speaks for it.
         let knows = *self.heard(address) == (address, signals.version);
-        if !more || knows || signals.released.len() >= MANY {
-            signals.released.clear();
+        match more && !knows {
+            true => add(&mut signals.released, &self.messages().reach),
+            false => signals.released.clone_from(&self.messages().reach),
         }
-        signals.released.push(signal);
+        signals.released.add(signal, self.order.scope());
+        let limit = self.limit();
+        tasks().or_drop(signals.released.fold(&tasks().structure.joins, limit));
         signals.version += 1;
         signals.by = self.description;
         *self.heard(address) = (address, signals.version);
@@ -81,7 +142,7 @@ impl Strand {
     /// A relaxed store: only a fence before it can be acquired, and what the same strand has released last.
     pub fn relaxed_store(&mut self, signals: &mut Signals) {
         if signals.by != self.description {
-            signals.released.clear();
+            signals.released = Reach::default();
             signals.version += 1;
         }
         self.relaxed_update(signals);
@@ -89,42 +150,53 @@ impl Strand {
 
     /// A relaxed read-modify-write: a fence before it can be acquired, too.
     pub fn relaxed_update(&mut self, signals: &mut Signals) {
-        if let Some(fence) = self.messages.fence {
-            signals.released.push(fence);
+        if let Some(messages) = &self.messages
+            && let Some(fence) = &messages.fence
+        {
+            add(&mut signals.released, fence);
+            let limit = self.limit();
+            tasks().or_drop(signals.released.fold(&tasks().structure.joins, limit));
             signals.version += 1;
         }
     }
 
     pub fn fence(&mut self, acquire: bool, release: bool, news: bool) {
         if acquire {
-            let seen = std::mem::take(&mut self.messages.seen);
+            let seen = std::mem::take(&mut self.messages().seen);
             if !seen.is_empty() {
-                tasks().see(Seen::Messages);
+                self.learn(&seen);
             }
-            self.join(&seen);
         }
         if release {
-            self.messages.fence = self.message(news);
+            let signal = self.message(news);
+            let here = self.order.scope();
+            let messages = self.messages();
+            messages.fence = signal.map(|signal| {
+                let mut fence = messages.reach.clone();
+                fence.add(signal, here);
+                fence
+            });
         }
     }
 
     /// Whether a relaxed store has something to tell.
     pub fn has_fence(&self) -> bool {
-        self.messages.fence.is_some()
+        self.messages
+            .as_ref()
+            .is_some_and(|messages| messages.fence.is_some())
     }
 
+    /// The end of what it has done so far, for a message that carries what it has acquired beside that.
     fn message(&mut self, news: bool) -> Option<Signal> {
-        match self.messages.last {
-            Some((signal, step))
-                if !news && step == self.step() && signal.known == self.order.known() =>
-            {
-                Some(signal)
-            }
-            _ => {
-                let signal = self.signal()?;
-                self.messages.last = Some((signal, self.step()));
-                Some(signal)
-            }
+        let (now, known) = (self.step(), self.order.known());
+        if let Some((signal, step)) = self.messages().last
+            && !news
+            && step == now
+        {
+            return Some(Signal { known, ..signal });
         }
+        let signal = self.cut()?;
+        self.messages().last = Some((signal, self.step()));
+        Some(signal)
     }
 }

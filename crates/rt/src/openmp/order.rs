@@ -13,7 +13,7 @@
 
 use deadheat_online::Relations;
 use deadheat_online::fasttrack::{Order, Record};
-use deadheat_order::{Question, Search, Step, Task};
+use deadheat_order::{Past, Question, Search, Step, Task};
 
 use super::descriptions::Kind;
 use super::strand::Strand;
@@ -26,7 +26,7 @@ use crate::platform::world::world;
 #[derive(Debug, Default)]
 pub struct Answers {
     relations: Relations,
-    pub(super) search: Search,
+    search: Search,
     /// The last two sets of locks that were compared, and whether they have one in common.
     locks: (u32, u32, bool),
 }
@@ -91,22 +91,19 @@ impl Asking<'_> {
                 .relations
                 .of(&tasks().structure.tree, a, b)
                 .precedes()
-            || self.joins_lead(a)
+            || self.is_known(a)
     }
 
-    fn joins_lead(&mut self, earlier: Step) -> bool {
-        let known = self.task.known();
-        known.0 != 0
-            && self.answers.search.finds(
-                &tasks().structure.tree,
-                &tasks().structure.joins,
-                Question {
-                    step: earlier,
-                    since: tasks().descriptions.time(earlier),
-                    milestone: Step::NONE,
-                    known,
-                },
-            )
+    /// Whether messages tell the running strand of a step, or joins lead there.
+    fn is_known(&mut self, step: Step) -> bool {
+        // SAFETY: the strand that the running thread runs, which does nothing else meanwhile.
+        let messages = unsafe { &(*self.strand).messages };
+        let answers = &mut *self.answers;
+        let mut search = |known| joins_lead(answers, step, known);
+        messages
+            .as_ref()
+            .is_some_and(|messages| messages.tell_of(step, &mut search))
+            || search(self.task.known())
     }
 
     /// Whether both accesses are the running thread's, to what is its own.
@@ -240,6 +237,22 @@ impl Order for &mut Asking<'_> {
     }
 }
 
+/// Whether joins lead from a step to what somebody knows.
+#[inline]
+pub(super) fn joins_lead(answers: &mut Answers, step: Step, known: Past) -> bool {
+    known.0 != 0
+        && answers.search.finds(
+            &tasks().structure.tree,
+            &tasks().structure.joins,
+            Question {
+                step,
+                since: tasks().descriptions.time(step),
+                milestone: Step::NONE,
+                known,
+            },
+        )
+}
+
 /// Whether an access comes before whatever is done from now on.
 #[inline]
 pub fn is_over(record: &Record) -> bool {
@@ -280,20 +293,30 @@ impl Asking<'_> {
         match history.len() {
             length @ ..=LONG => length,
             length if length > VERY_LONG && !length.is_power_of_two() => length,
+            // Only of those that are like the newest there are more than before.
+            length if count_like_newest(history) < ALIKE && length < MOST => length,
             _ => shorten_long(history, self.answers),
         }
     }
 }
 
+/// Whether two accesses differ in nothing but their step, and perhaps in the tasks' dependences.
+#[inline]
+fn are_alike(a: &Record, b: &Record) -> bool {
+    a.kind() == b.kind()
+        && a.mask() == b.mask()
+        && Origin(a.origin).locks() == Origin(b.origin).locks()
+}
+
+fn count_like_newest(history: &[Record]) -> usize {
+    let like = history.iter().filter(|other| are_alike(&history[0], other));
+    like.count()
+}
+
 #[cold]
 fn shorten_long(history: &mut [Record], answers: &mut Answers) -> usize {
     let dependences = |record: &Record| tasks().descriptions.dependences_of(Step(record.time()));
-    let alike = |a: &Record, b: &Record| {
-        a.kind() == b.kind()
-            && a.mask() == b.mask()
-            && Origin(a.origin).locks() == Origin(b.origin).locks()
-            && dependences(a) == dependences(b)
-    };
+    let alike = |a: &Record, b: &Record| are_alike(a, b) && dependences(a) == dependences(b);
     let newest = Step(history[0].time());
     let tree = &tasks().structure.tree;
     let all = history.to_vec();

@@ -21,10 +21,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use deadheat_online::fasttrack::Record;
-use deadheat_order::{Knowledge, Past, Question, Signal, Step};
+use deadheat_order::{Knowledge, Past, Signal, Step};
 use rustc_hash::FxHashMap;
 
-use super::order::{Answers, Asking};
+use super::order::{Asking, joins_lead};
 use super::strand::{Shared, Strand};
 use super::tasks;
 use crate::check::origin::Origin;
@@ -171,13 +171,17 @@ impl Strand {
 
     /// It has waited for these.
     pub(super) fn hear_of(&mut self, signals: &[Signal]) {
-        if !tasks().sections.have_flown() {
-            return;
-        }
         for signal in signals {
+            self.hear_of_step(signal.step);
+        }
+    }
+
+    /// It knows of what was done up to a step.
+    pub(super) fn hear_of_step(&mut self, step: Step) {
+        if tasks().sections.have_flown() {
             let heard = tasks()
                 .sections
-                .with(|inner| inner.heard.get(&signal.step.0).copied());
+                .with(|inner| inner.heard.get(&step.0).copied());
             add(&mut self.heard, heard.unwrap_or_default());
         }
     }
@@ -228,7 +232,7 @@ pub fn begin_section(thread: &mut Thread, lock: usize) {
             return;
         };
         let is_known = asking.comes_before(began, now)
-            || heard != Past::default() && comes_before(asking.answers, began, heard);
+            || heard != Past::default() && joins_lead(asking.answers, began, heard);
         if is_known {
             sections.any.store(true, Ordering::Relaxed);
             // SAFETY: as above; nothing else refers to it here.
@@ -255,18 +259,5 @@ pub fn is_only_possible(thread: &mut Thread, earlier: &Record) -> bool {
     };
     let is_much = sections.ended.load(Ordering::Relaxed) >= MOST
         || sections.asked.fetch_add(1, Ordering::Relaxed) >= QUESTIONS;
-    is_much || comes_before(answers, Step(earlier.time()), strand.heard.now)
-}
-
-fn comes_before(answers: &mut Answers, step: Step, known: Past) -> bool {
-    let structure = &tasks().structure;
-    let question = Question {
-        step,
-        since: tasks().descriptions.time(step),
-        milestone: Step::NONE,
-        known,
-    };
-    answers
-        .search
-        .finds(&structure.tree, &structure.joins, question)
+    is_much || joins_lead(answers, Step(earlier.time()), strand.heard.now)
 }

@@ -134,7 +134,8 @@ pub struct Strand {
     pub limit: usize,
     /// The locks it holds while it does not run.
     pub held: Vec<Held>,
-    pub messages: Messages,
+    /// What it keeps of its messages, once it has any.
+    pub(super) messages: Option<Box<Messages>>,
     /// What it comes after by critical sections: see [`sections`](super::sections). And the last that it heard.
     pub(super) heard: Knowledge,
     pub(super) heard_last: (usize, Past),
@@ -195,7 +196,7 @@ impl Strand {
             outer: std::ptr::null_mut(),
             limit: 0,
             held: Vec::new(),
-            messages: Messages::default(),
+            messages: None,
             heard: Knowledge::default(),
             heard_last: (0, Past::default()),
             excluding: Vec::new(),
@@ -215,6 +216,7 @@ impl Strand {
 
     /// A thread that this strand creates.
     pub fn fork(&mut self, thread: u32, stack: Stack) -> Option<Box<Strand>> {
+        self.settle();
         let order = tasks().or_drop(tasks().structure.fork(&mut self.order))?;
         self.note_step();
         let description =
@@ -262,6 +264,7 @@ impl Strand {
         undeferred: bool,
         is_final: bool,
     ) -> Option<Box<Strand>> {
+        self.settle();
         if undeferred && !recording::on() {
             return Some(Box::new(self.part(stack, is_final)));
         }
@@ -391,6 +394,7 @@ impl Strand {
 
     /// It ends. Whoever waits for it waits for the event, too, that was part of its end.
     pub fn end(&mut self) {
+        self.settle();
         let structure = &tasks().structure;
         let events = self.completion.signals();
         tasks().or_drop(structure.join_all(&mut self.order, &events));
@@ -506,6 +510,12 @@ impl Strand {
 
     /// What it has done so far can be waited for.
     pub fn signal(&mut self) -> Option<Signal> {
+        self.settle();
+        self.cut()
+    }
+
+    /// As [`signal`](Strand::signal), for who is told of what it has acquired beside that.
+    pub(super) fn cut(&mut self) -> Option<Signal> {
         self.tell_heard();
         let signal = tasks().or_drop(tasks().structure.signal(&mut self.order));
         self.note_step();
@@ -515,9 +525,14 @@ impl Strand {
         signal
     }
 
+    /// It has joined something: it knows more than another piece of its phase.
+    pub(super) fn is_no_piece(&mut self) {
+        self.piece = (Step::NONE, 0);
+    }
+
     /// It has waited for what others have done.
     pub fn join(&mut self, signals: &[Signal]) {
-        self.piece = (Step::NONE, 0);
+        self.is_no_piece();
         tasks().or_drop(tasks().structure.join_all(&mut self.order, signals));
         notes::join(self.name, signals);
         self.hear_of(signals);
@@ -532,6 +547,7 @@ impl Strand {
     pub fn go_on(&mut self, order: Task, heard: Knowledge) {
         self.order = order;
         self.heard = heard;
+        self.forget_reach();
         self.name = Name::strand(order.step());
         self.is_told = false;
         self.scopes.clear();
@@ -554,7 +570,7 @@ impl Strand {
             description: std::mem::replace(&mut self.description, description),
             scopes: std::mem::take(&mut self.scopes),
             dependences: self.dependences.take(),
-            messages: std::mem::take(&mut self.messages),
+            messages: self.messages.take(),
         };
         self.piece = (self.step(), phase);
         self.note_step();
@@ -583,5 +599,5 @@ pub struct Aside {
     pub description: u32,
     scopes: Vec<Scope>,
     dependences: Option<Box<Dependences>>,
-    messages: Messages,
+    messages: Option<Box<Messages>>,
 }

@@ -109,6 +109,7 @@ impl Team {
         (code, stack): (usize, Stack),
         is_outermost: bool,
     ) -> Option<Arc<Team>> {
+        strand.settle();
         let tasks = tasks();
         tasks.or_drop(tasks.structure.begin_finish(&mut strand.order))?;
         strand.note_step();
@@ -197,6 +198,7 @@ impl Team {
         if self.is_alone() {
             tasks().or_drop(structure.signal(&mut strand.order));
             tasks().begin_era(strand.step());
+            strand.order.forget_known();
         }
         strand.note_step();
     }
@@ -211,6 +213,7 @@ impl Strand {
         {
             notes::pause();
             let team = member.team.clone();
+            self.settle();
             team.tell_end(self);
         }
     }
@@ -238,6 +241,7 @@ impl Strand {
                 inner.id = tasks().new_phase();
                 if team.is_alone() {
                     tasks().begin_era(inner.order.step());
+                    inner.order.forget_known();
                 }
             }
             member.phase = inner.phase;
@@ -334,6 +338,7 @@ impl Strand {
             && let Some(aside) = pieces.aside.take()
         {
             let team = team.clone();
+            self.settle();
             team.tell_end(self);
             let end = tasks().structure.end(&self.order, None);
             self.step_back(aside);

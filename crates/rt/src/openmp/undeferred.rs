@@ -33,6 +33,7 @@ impl Strand {
             return;
         };
         self.part_of = std::ptr::null_mut();
+        self.settle();
         creator.order = self.order;
         creator.heard = self.heard;
         let structure = &tasks().structure;
@@ -64,6 +65,7 @@ impl Strand {
             return false;
         };
         self.join(&events);
+        self.settle();
         creator.order = self.order;
         creator.heard = self.heard;
         if self.leaks {

@@ -399,6 +399,8 @@ pub fn end(entered: Entered) {
     // No handler may run as this thread any more: it leaves the runtime as nobody.
     let thread = std::ptr::from_mut(thread);
     Thread::end(thread, entered);
+    #[cfg(feature = "interpose")]
+    crate::ALLOCATOR.give_all();
 }
 
 /// The running thread has waited for the end of another.
