@@ -20,6 +20,8 @@
 //! Histories are values that never change once made, so that many words can share one: with the
 //! words a loop runs over, a history is made once and each word only refers to it.
 
+use std::hint::black_box;
+
 use deadheat_model::Strand;
 use deadheat_order::Clock;
 
@@ -211,7 +213,8 @@ pub fn step(
             continue;
         }
         let common = record.mask() & new.mask();
-        let mut rest = *record;
+        // In words of the processor's size: what is stored in parts, and loaded as a whole a moment later, waits for memory.
+        let mut rest = record.what;
         if common != 0 {
             let ordered = order.precedes(record, &new);
             let races = !ordered && record.conflicts(&new) && !order.excludes(record, &new);
@@ -219,21 +222,24 @@ pub fn step(
                 race(record);
             }
             if (races || ordered) && new.covers(record) && order.is_as_exposed(&new, record) {
-                rest = record.without(common);
+                rest &= !u64::from(common);
             }
         }
-        let same = (rest.what ^ access.what) & EXCEPT_BYTES == 0 && rest.origin == access.origin;
+        let same = (rest ^ access.what) & EXCEPT_BYTES == 0 && record.origin == access.origin;
         if same {
-            new.what |= u64::from(rest.mask());
-        } else if rest.mask() != 0 {
-            rest.what &= !LAST;
-            next[length] = rest;
+            new.what |= rest & MASK;
+        } else if rest & MASK != 0 {
+            next[length] = Record {
+                what: rest & !LAST,
+                origin: record.origin,
+            };
             length += 1;
         }
     }
     next[0] = new;
     sort(&mut next[1..length]);
-    end(&mut next[..length]);
+    let last = &mut next[length - 1];
+    last.what = black_box(last.what | LAST);
     Step::Changed(length)
 }
 

@@ -27,8 +27,21 @@ use crate::platform::world::world;
 pub struct Answers {
     relations: Relations,
     search: Search,
+    led: Led,
     /// The last two sets of locks that were compared, and whether they have one in common.
     locks: (u32, u32, bool),
+}
+
+/// Whether joins lead from a step to what somebody knows, as it was found out lately: that never changes.
+#[derive(Debug)]
+struct Led(Box<[(Step, Past, bool); LED]>);
+
+const LED: usize = 256;
+
+impl Default for Led {
+    fn default() -> Led {
+        Led(Box::new([(Step::NONE, Past(0), false); LED]))
+    }
 }
 
 /// Asks for an access by a thread, to a word at an address.
@@ -240,17 +253,26 @@ impl Order for &mut Asking<'_> {
 /// Whether joins lead from a step to what somebody knows.
 #[inline]
 pub(super) fn joins_lead(answers: &mut Answers, step: Step, known: Past) -> bool {
-    known.0 != 0
-        && answers.search.finds(
-            &tasks().structure.tree,
-            &tasks().structure.joins,
-            Question {
-                step,
-                since: tasks().descriptions.time(step),
-                milestone: Step::NONE,
-                known,
-            },
-        )
+    if known.0 == 0 {
+        return false;
+    }
+    let place = (step.0 ^ known.0.rotate_left(3)) as usize % LED;
+    let (of, to, leads) = answers.led.0[place];
+    if (of, to) == (step, known) {
+        return leads;
+    }
+    let question = Question {
+        step,
+        since: tasks().descriptions.time(step),
+        milestone: Step::NONE,
+        known,
+    };
+    let structure = &tasks().structure;
+    let leads = answers
+        .search
+        .finds(&structure.tree, &structure.joins, question);
+    answers.led.0[place] = (step, known, leads);
+    leads
 }
 
 /// Whether an access comes before whatever is done from now on.

@@ -8,7 +8,7 @@
 //! step.
 //! Cost: eight bytes a history, of memory that is only taken where something is noted.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::check::histories::RECORDS;
 use crate::platform::os;
@@ -18,6 +18,8 @@ use crate::platform::os;
 pub struct Settled {
     /// By number of a history: the phase, and which bytes.
     notes: *const AtomicU64,
+    /// Whether anything was ever noted.
+    any: AtomicBool,
 }
 
 // SAFETY: an array of atomics.
@@ -29,7 +31,10 @@ impl Settled {
     /// None: the address space is too small or limited.
     pub fn new() -> Option<Settled> {
         let notes = os::reserve(RECORDS * 8)? as *const AtomicU64;
-        Some(Settled { notes })
+        Some(Settled {
+            notes,
+            any: AtomicBool::new(false),
+        })
     }
 
     #[inline]
@@ -41,12 +46,16 @@ impl Settled {
     /// Whether a plain read of these bytes in a piece of this phase changes nothing.
     #[inline]
     pub fn has(&self, phase: u32, history: u32, bytes: u8) -> bool {
+        if !self.any.load(Ordering::Relaxed) {
+            return false;
+        }
         let note = self.of(history).load(Ordering::Relaxed);
         note >> 32 == u64::from(phase) && bytes & !(note as u8) == 0
     }
 
     /// It does not.
     pub fn note(&self, phase: u32, history: u32, bytes: u8) {
+        self.any.store(true, Ordering::SeqCst);
         let note = u64::from(phase) << 32 | u64::from(bytes);
         self.of(history).store(note, Ordering::Relaxed);
     }
@@ -54,6 +63,9 @@ impl Settled {
     /// Another history is to have this number.
     #[inline]
     pub fn forget(&self, history: u32) {
+        if !self.any.load(Ordering::Relaxed) {
+            return;
+        }
         let note = self.of(history);
         if note.load(Ordering::Relaxed) != 0 {
             note.store(0, Ordering::Relaxed);
