@@ -142,7 +142,7 @@ fn many_words(entered: &Entered, from: usize, end: usize, recent: &RecentTransit
     let Some(strip) = Strip::take(shadow.base(), from) else {
         return from;
     };
-    let [before, after, mask] = recent.changes[recent.last as usize];
+    let [before, after, mask] = recent.last;
     let usual = match mask {
         0xff => [before; 4],
         // What no word has.
@@ -152,16 +152,19 @@ fn many_words(entered: &Entered, from: usize, end: usize, recent: &RecentTransit
     let mut any_empty = false;
     while end - at >= GROUP {
         let histories = strip.load(at);
-        let next = match histories == usual {
-            true => [after; 4],
-            false => match recent.find_all(histories) {
-                Some(next) => next,
-                None => break,
-            },
-        };
-        if next != histories {
+        if histories == usual {
+            any_empty |= before == 0;
+            if before != after {
+                strip.store(at, [after; 4]);
+            }
+        } else {
+            let Some(next) = recent.find_all(histories) else {
+                break;
+            };
             any_empty |= histories.contains(&0);
-            strip.store(at, next);
+            if next != histories {
+                strip.store(at, next);
+            }
         }
         at += GROUP;
     }
@@ -176,27 +179,28 @@ fn many_words(entered: &Entered, from: usize, end: usize, recent: &RecentTransit
 /// What a range has made of the histories of its last few words: those of a loop that was unrolled take turns.
 #[derive(Default)]
 struct RecentTransitions {
-    /// From which history, to which, by an access to which bytes.
+    /// From which history, to which, by an access to which bytes: a place for each of a few histories.
     changes: [[u32; 3]; RECENT],
-    last: u32,
+    last: [u32; 3],
 }
 
-const RECENT: usize = 8;
+const RECENT: usize = 16;
 
 impl RecentTransitions {
+    #[inline]
+    fn place(history: u32) -> usize {
+        (history ^ history >> 4) as usize % RECENT
+    }
+
     /// What a history becomes, if such a one was seen.
     #[inline]
     fn find(&self, history: u32, mask: u8) -> Option<u32> {
-        let fits = |change: &[u32; 3]| change[0] == history && change[2] == u32::from(mask);
-        let last = &self.changes[self.last as usize];
-        if fits(last) {
-            return Some(last[1]);
-        }
-        let found = self.changes.iter().find(|change| fits(change));
-        found.map(|change| change[1])
+        let [from, to, bytes] = self.changes[RecentTransitions::place(history)];
+        (from == history && bytes == u32::from(mask)).then_some(to)
     }
 
     /// What the histories of four whole words become, if such were seen.
+    #[inline]
     fn find_all(&self, histories: [u32; 4]) -> Option<[u32; 4]> {
         let mut next = [0; 4];
         for (next, history) in next.iter_mut().zip(histories) {
@@ -206,7 +210,7 @@ impl RecentTransitions {
     }
 
     fn note(&mut self, history: u32, next: u32, mask: u8) {
-        self.last = (self.last + 1) % RECENT as u32;
-        self.changes[self.last as usize] = [history, next, u32::from(mask)];
+        self.last = [history, next, u32::from(mask)];
+        self.changes[RecentTransitions::place(history)] = self.last;
     }
 }

@@ -119,11 +119,16 @@ impl Strip {
         // SAFETY: four numbers in the mapping, at a multiple of their size. Others may exchange them meanwhile: each is loaded as a
         // whole, by an instruction that the compiler takes for one of unknown effect.
         unsafe {
-            use std::arch::x86_64::__m128i;
-            let loaded: __m128i;
-            std::arch::asm!("movdqa {loaded}, [{cell}]", loaded = out(xmm_reg) loaded, cell = in(reg) cell,
-                options(nostack, readonly, preserves_flags));
-            std::mem::transmute(loaded)
+            let (low, high): (u64, u64);
+            std::arch::asm!(
+                "mov {low}, [{cell}]",
+                "mov {high}, [{cell} + 8]",
+                low = out(reg) low,
+                high = lateout(reg) high,
+                cell = in(reg) cell,
+                options(nostack, readonly, preserves_flags),
+            );
+            std::mem::transmute([low, high])
         }
         #[cfg(not(target_arch = "x86_64"))]
         // SAFETY: as above.
