@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
@@ -245,6 +245,8 @@ struct Known {
 }
 
 static KNOWN: Shared<Option<Known>> = Shared::empty();
+/// Whether there was a `taskloop`: until then nothing is copied.
+static ANY_LOOP: AtomicBool = AtomicBool::new(false);
 /// How far behind the tool's data of a task the task itself is.
 static DISTANCE: AtomicUsize = AtomicUsize::new(0);
 
@@ -256,6 +258,8 @@ fn known<T>(what: impl FnOnce(&mut Known) -> T) -> T {
 type Routine = unsafe extern "C" fn(i32, *mut Task) -> i32;
 
 thread_local! {
+    /// The code and size of the last task that the thread has created: as known to all.
+    static NOTED: Cell<(Code, usize)> = const { Cell::new((0, 0)) };
     /// The untied task of which a part begins.
     static BEGINS: Cell<*mut Strand> = const { Cell::new(std::ptr::null_mut()) };
 }
@@ -352,13 +356,15 @@ fn note_task(task: *mut Task, size: usize, shared: usize, routine: Code) {
         renew(task.shared, shared);
     }
     let all = size.next_multiple_of(16) + shared;
-    known(|known| known.tasks.entry(routine).or_insert((all, 0)).0 = all);
+    if NOTED.replace((routine, all)) != (routine, all) {
+        known(|known| known.tasks.entry(routine).or_insert((all, 0)).0 = all);
+    }
 }
 
 /// A task is created with the tool's data here. If it is a copy that a `taskloop` has made, nobody has told of its
 /// memory yet.
 pub fn renew_copy(data: usize) {
-    if !known(|known| known.tasks.values().any(|task| task.1 != 0)) {
+    if !ANY_LOOP.load(Ordering::Relaxed) {
         return;
     }
     let distance = match DISTANCE.load(Ordering::Relaxed) {
@@ -426,6 +432,7 @@ unsafe fn watch_copies(task: *mut Task, copy: Code) -> Code {
     // SAFETY: the task that the program has made for its loop.
     let routine = unsafe { (*task).code() };
     known(|known| known.tasks.entry(routine).or_default().1 = copy.max(NO_COPY));
+    ANY_LOOP.store(true, Ordering::Relaxed);
     match copy {
         0 => 0,
         _ => copy_task as *const () as Code,
