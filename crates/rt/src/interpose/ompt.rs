@@ -146,6 +146,7 @@ fn run(thread: &mut Thread, next: *mut Strand) {
         }
         if let Some(old) = thread.strand.as_mut() {
             old.held = std::mem::take(&mut thread.held);
+            old.forget_message();
         }
         thread.strand = next;
         if let Some(next) = next.as_mut() {

@@ -80,7 +80,11 @@ impl Strand {
         let mut reach = std::mem::take(&mut self.messages().reach);
         let is_past = |step| tasks().is_past(step);
         let own = Some(self.order.scope());
-        reach.merge(released, own, is_past, |step| self.hear_of_step(step));
+        reach.merge(released, own, is_past, |step| match step.is_none() {
+            // Nobody knows whose joins they were.
+            true => self.hear_of_groups(),
+            false => self.hear_of_step(step),
+        });
         let folded = reach.fold(&tasks().structure.joins, self.limit());
         tasks().or_drop(folded);
         self.messages().reach = reach;
@@ -92,6 +96,14 @@ impl Strand {
         if let Some(messages) = &mut self.messages {
             let structure = &tasks().structure;
             tasks().or_drop(structure.settle(&mut self.order, &mut messages.reach));
+        }
+    }
+
+    /// Another strand runs on its thread, or it goes on on another one, where nobody knows whether it has done anything since its
+    /// last message.
+    pub fn forget_message(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.last = None;
         }
     }
 
