@@ -207,13 +207,17 @@ impl Graph {
                         .filter(|depend| depend.1 == Dependence::MutexInOutSet);
                     let first = Some(task.first);
                     child.exclusive = exclusive.map(|depend| (first, depend.0)).collect();
+                    let waits = *undeferred || task.is_final;
+                    if waits {
+                        // What excludes others from its creator does so until that ends, and it waits.
+                        child.exclusive.extend(&task.exclusive);
+                    }
                     self.body(body, &mut child, ends);
                     ends.push(child.now);
                     task.children.push(child.now);
                     if !depends.is_empty() {
                         task.depends.push((child.now, depends.clone()));
                     }
-                    let waits = *undeferred || task.is_final;
                     let after = if waits {
                         vec![task.now, child.now]
                     } else {
