@@ -60,7 +60,7 @@ pub fn range_entered(
             entered.rest();
             recent = RecentTransitions::default();
         }
-        if at >= address && end - at >= MANY && at % GROUP == 0 {
+        if at >= address && end - at >= MANY && at.is_multiple_of(GROUP) {
             at = many_words(entered, at, end, &recent);
         }
         if at >= end {
