@@ -170,12 +170,18 @@ fn update_usual<const WRITES: bool>(local: &Local, address: usize, mask: u32, pc
     let cell = Regions::cell_at(local.shadow.get(), address);
     cell.prefetch();
     let marks = cell.load();
+    let number_of_others = marks[0].has_more();
+    if let Some(others) = number_of_others
+        && longer::is_told(cell, marks, others, Told::new(epoch, WRITES, mask as u8))
+    {
+        return true;
+    }
     // SAFETY: an epoch is only set while there is a thread.
     let Some(number) = (unsafe { (*thread).usual_origin(pc) }) else {
         return false;
     };
     let access = Mark::new(epoch, plain(WRITES), mask as u8, number);
-    if marks[0].has_more().is_some() {
+    if number_of_others.is_some() {
         return update_longer(cell, marks, access);
     }
     // SAFETY: as above.

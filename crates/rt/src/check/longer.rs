@@ -15,7 +15,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::{self, Record};
-use deadheat_online::mark::{Among, Mark, step_among};
+use deadheat_online::mark::{Among, Mark, Told, step_among};
 
 use crate::check::cell::Cell;
 use crate::check::marks::{compress, record};
@@ -129,6 +129,22 @@ impl List {
     fn marks(&self) -> &[Mark] {
         &self.marks[..self.length]
     }
+}
+
+/// Whether one of the other marks of a word tells all of an access.
+#[inline(never)]
+pub fn is_told(cell: &Cell, marks: [Mark; 2], others: u32, told: Told) -> bool {
+    for mark in world().histories.others(others) {
+        let mark = mark.load(Ordering::Acquire);
+        if told.by(mark) {
+            // The list was this word's, if the cell still leads there.
+            return cell.load() == marks;
+        }
+        if mark == 0 {
+            return false;
+        }
+    }
+    false
 }
 
 /// An access to a word that had these marks.

@@ -8,7 +8,7 @@
 
 use crate::check::origins::{Common, Site};
 
-const NUMBERS: usize = 1024;
+const NUMBERS: usize = 4096;
 const GROUPS: usize = 256;
 const CHAINS: usize = 256;
 
