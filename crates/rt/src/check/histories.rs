@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_online::fasttrack::Record;
 
-use crate::check::longer::Others;
+use crate::check::longer;
 use crate::platform::os;
 
 /// The arena is in small pages up to here.
@@ -115,14 +115,9 @@ impl Histories {
 
     /// The marks that lie at a number which was given out for them.
     #[inline]
-    pub fn others(&self, number: u32) -> &Others {
-        // SAFETY: a line of the arena.
-        unsafe {
-            &*self
-                .records
-                .add((number & !(LINE - 1)) as usize)
-                .cast::<Others>()
-        }
+    pub fn others(&self, number: u32) -> &[AtomicU64] {
+        // SAFETY: as said.
+        unsafe { longer::others(self.records, number) }
     }
 
     /// The newest records of a history that is not empty. If the number is no longer in use, what is found there are

@@ -1,7 +1,7 @@
 //! Words of which two marks cannot tell all: up to nine are kept, in place.
 //!
 //! The simple model: a list of marks, the newest first. The cell has the newest in its second half, and in its first the
-//! number of the others, which lie in the arena of histories, a line of the cache for each word that needs them.
+//! number of the others, which lie in the arena of histories, in half a line of the cache or a whole one for each word that needs them.
 //!
 //! A list never changes while a cell leads to it: an access makes another one and exchanges the cell. Whoever reads a list may read
 //! one that is in use elsewhere meanwhile, and finds out by the cell, which then says something else: the link has a version
@@ -23,62 +23,92 @@ use crate::check::word::collect;
 use crate::order::thread::{Entered, Thread};
 use crate::platform::world::world;
 
-/// How many marks lie outside the cell.
-pub const OTHERS: usize = 8;
+/// How many marks lie outside the cell: half as many, or so many.
+const OTHERS: usize = 8;
 const LONGEST: usize = OTHERS + 1;
-/// How many records take as much room.
-const RECORDS: u32 = (OTHERS * 8 / size_of::<Record>()) as u32;
+/// How many records take as much room as half of them.
+const HALF: u32 = (OTHERS / 2 * 8 / size_of::<Record>()) as u32;
+/// In the number of a list: it has room for all.
+const WHOLE: u32 = 1;
 
-/// The marks that lie outside a cell.
-pub type Others = [AtomicU64; OTHERS];
+/// The marks that lie at a number, given where the arena is.
+///
+/// # Safety
+/// The number was given out for marks.
+#[inline]
+pub unsafe fn others<'a>(records: *const Record, number: u32) -> &'a [AtomicU64] {
+    let length = if number & WHOLE == 0 {
+        OTHERS / 2
+    } else {
+        OTHERS
+    };
+    let first = records.wrapping_add((number & !WHOLE) as usize);
+    // SAFETY: within the arena, as long as the process lives.
+    unsafe { std::slice::from_raw_parts(first.cast::<AtomicU64>(), length) }
+}
 
 /// Room for the other marks of words, which a thread has used and words no longer do.
 #[derive(Debug)]
 pub struct Spare {
+    /// For half of them, and for all.
+    numbers: [Numbers; 2],
+    version: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
     numbers: [u32; 64],
     count: usize,
-    version: u32,
 }
 
 impl Spare {
     /// None.
     pub const NONE: Spare = Spare {
-        numbers: [0; 64],
-        count: 0,
+        numbers: [Numbers {
+            numbers: [0; 64],
+            count: 0,
+        }; 2],
         version: 0,
     };
 
     /// As many as there may be are elsewhere now.
     pub fn forget(&mut self) {
-        self.count = 0;
+        self.numbers
+            .iter_mut()
+            .for_each(|numbers| numbers.count = 0);
     }
 
     fn put(&mut self, number: u32) {
+        let numbers = &mut self.numbers[(number & WHOLE) as usize];
         // What does not fit is found again by the next collection.
-        if self.count < self.numbers.len() {
-            self.numbers[self.count] = number;
-            self.count += 1;
+        if numbers.count < numbers.numbers.len() {
+            numbers.numbers[numbers.count] = number;
+            numbers.count += 1;
         }
     }
 
-    fn take(&mut self) -> Option<u32> {
-        self.count = self.count.checked_sub(1)?;
-        Some(self.numbers[self.count])
+    fn take(&mut self, whole: u32) -> Option<u32> {
+        let numbers = &mut self.numbers[whole as usize];
+        numbers.count = numbers.count.checked_sub(1)?;
+        Some(numbers.numbers[numbers.count])
     }
 }
 
 impl Thread {
-    fn room_for_others(&mut self) -> Option<u32> {
-        if let Some(number) = self.spare.take() {
+    /// Room for so many marks.
+    fn room_for_others(&mut self, length: usize) -> Option<u32> {
+        let whole = if length > OTHERS / 2 { WHOLE } else { 0 };
+        if let Some(number) = self.spare.take(whole) {
             return Some(number);
         }
         // Within a line of the cache.
-        let length = RECORDS as usize * 2 - 1;
-        let (number, _) = world().histories.room(&mut self.record_buffer, length)?;
-        let first = number.next_multiple_of(RECORDS);
-        let taken = (first + RECORDS - number) as usize;
+        let records = HALF << whole;
+        let (number, _) =
+            (world().histories).room(&mut self.record_buffer, records as usize * 2 - 1)?;
+        let first = number.next_multiple_of(records);
+        let taken = (first + records - number) as usize;
         world().histories.keep(&mut self.record_buffer, taken);
-        Some(first)
+        Some(first | whole)
     }
 }
 
@@ -188,7 +218,7 @@ fn put_down(thread: &mut Thread, marks: &[Mark]) -> Option<[Mark; 2]> {
         [one] => Some([one, Mark::NONE]),
         [one, other] => Some([one, other]),
         [first, ref rest @ ..] if rest.len() <= OTHERS => {
-            let number = thread.room_for_others()?;
+            let number = thread.room_for_others(rest.len())?;
             let others = world().histories.others(number);
             for (other, mark) in others.iter().zip(rest) {
                 other.store(mark.0, Ordering::Relaxed);
