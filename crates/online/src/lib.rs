@@ -15,6 +15,7 @@
 pub mod drdp;
 pub mod fasttrack;
 pub mod mark;
+pub mod mark_list;
 mod readers;
 pub mod recent;
 pub mod relations;

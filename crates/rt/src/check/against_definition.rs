@@ -16,7 +16,7 @@ use deadheat_online::fasttrack::Kind;
 use crate::check::access::{access, access16, atomic_access};
 use crate::check::range::range;
 use crate::order::thread::{Frame, enter, local};
-use crate::order::{fibers, sync};
+use crate::order::{fibers, sync, threads};
 use crate::output::findings::RacyAccess;
 use crate::platform::world::world;
 
@@ -27,15 +27,25 @@ const VARIABLES: usize = 3;
 const LOCKS: usize = 2;
 
 thread_local! {
-    /// Of the last access: which bytes were reported.
-    static REPORTED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Those of this thread that were reported and not taken yet.
+    static REPORTED: RefCell<Vec<RacyAccess>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A race was reported.
 pub fn reported(race: &RacyAccess) {
-    let common = race.first.mask() & race.second.mask();
-    let bytes = (0..8).filter(|bit| common >> bit & 1 != 0);
-    REPORTED.with_borrow_mut(|all| all.extend(bytes.map(|bit| race.address + bit)));
+    REPORTED.with_borrow_mut(|all| all.push(*race));
+}
+
+/// The races that the thread has reported since it was last asked.
+pub fn take_reported() -> Vec<RacyAccess> {
+    REPORTED.take()
+}
+
+/// The bytes that race.
+pub fn bytes(race: &RacyAccess) -> impl Iterator<Item = usize> {
+    let (address, common) = (race.address, race.first.mask() & race.second.mask());
+    let bytes = (0..8).filter(move |bit| common >> bit & 1 != 0);
+    bytes.map(move |bit| address + bit)
 }
 
 type Clock = Vec<u32>;
@@ -184,7 +194,7 @@ impl Run {
         self.said
             .push(format!("T{thread} {kind:?} {offset}+{size} from {pc:x}"));
         let wanted = self.definition.access(thread, offset, size, kind);
-        REPORTED.with_borrow_mut(Vec::clear);
+        take_reported();
         match (shape, size, write) {
             (2, ..) => atomic_access(address, size, write, pc),
             (3, ..) => range(address, size, kind, AccessCause::Range, pc),
@@ -199,7 +209,7 @@ impl Run {
             (_, _, false) => access16::<false>(address, pc),
             (_, _, true) => access16::<true>(address, pc),
         }
-        let reported = REPORTED.with_borrow(Vec::clone);
+        let reported: Vec<_> = take_reported().iter().flat_map(bytes).collect();
         let is_new = |byte: &usize| reported.contains(&(self.memory + byte));
         let racy = &self.definition.racy;
         let wrong = (offset..offset + size)
@@ -362,6 +372,7 @@ fn every_byte_is_reported_exactly_when_it_races_first() {
         racy += u64::from(run.definition.racy.contains(&true));
         run.end();
     }
+    threads::end(enter().expect("a thread that is looked at"));
     assert!(runs < 1000 || racy > runs / 4, "{racy} of {runs} race");
     assert!(runs < 1000 || racy < runs, "every run has a race");
     assert_eq!(

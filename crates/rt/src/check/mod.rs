@@ -4,6 +4,8 @@ pub mod access;
 #[cfg(test)]
 pub mod against_definition;
 pub mod aliases;
+#[cfg(test)]
+mod at_once;
 pub mod cell;
 pub mod contents;
 pub mod depot;

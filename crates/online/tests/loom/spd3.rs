@@ -1,7 +1,4 @@
-//! The protocol of SPD3's cell (`src/spd3.md`), and the tree that it asks, under every interleaving
-//! that the memory model allows. Run by `make test`, in a build of its own.
-
-#![cfg(loom)]
+//! The protocol of SPD3's cell (`src/spd3.md`), and the tree that it asks.
 
 use deadheat_model::{AccessKind, Location};
 use deadheat_online::spd3::{Cell, Worker};
