@@ -9,8 +9,10 @@
 use std::sync::Mutex;
 
 use deadheat_online::fasttrack::Kind;
-use deadheat_online::mark::{InPlace, Mark, step};
-use deadheat_online::mark_list::{self, Cell as _, List, Maker, Others, Outcome, Spare, give_back};
+use deadheat_online::mark::{InPlace, Mark, Told, step};
+use deadheat_online::mark_list::{
+    self, Cell as _, HALF, List, Maker, OTHERS, Outcome, Spare, WHOLE, give_back, room_at,
+};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
@@ -93,7 +95,7 @@ struct Made {
 
 struct World {
     words: [AtomicU64; WORDS],
-    rooms: Vec<Others>,
+    rooms: Vec<[AtomicU64; OTHERS]>,
     // Not what is tested: of these, loom sees nothing.
     said: Mutex<Vec<Mark>>,
     histories: Mutex<Vec<Vec<Mark>>>,
@@ -159,14 +161,14 @@ impl Maker for Thread {
         false
     }
 
-    fn others(&self, number: u32) -> &Others {
-        &self.world.rooms[number as usize]
+    fn others(&self, number: u32) -> &[AtomicU64] {
+        &self.world.rooms[number as usize / 2][..room_at(number)]
     }
 
-    fn fresh_room(&mut self) -> Option<u32> {
+    fn fresh_room(&mut self, marks: usize) -> Option<u32> {
         self.lists += 1;
         assert!(self.lists < ROOMS);
-        Some(self.own(self.lists))
+        Some(self.own(self.lists) * 2 | if marks > HALF { WHOLE } else { 0 })
     }
 
     fn spare(&mut self) -> &mut Spare {
@@ -211,6 +213,15 @@ impl Thread {
                     return;
                 }
                 continue;
+            }
+            let told = match kind.atomic {
+                false => Told::new(mark.epoch_of(), kind.write, mask),
+                true => Told::atomic(mark.epoch_of(), kind.write, mask),
+            };
+            if let Some(number) = had[0].has_more()
+                && mark_list::is_told(&cell, had, self.others(number), told)
+            {
+                return;
             }
             match step(had, mark, |earlier| self.sees(earlier)) {
                 InPlace::Same => return,

@@ -37,7 +37,7 @@ pub struct Site {
 impl Site {
     /// What tells it from the others of its group; 0 is none.
     fn key(self) -> u32 {
-        self.code as u32 % (1 << LOWER) | (self.cause as u32) << LOWER
+        (self.code as u32 % (1 << LOWER)) | ((self.cause as u32) << LOWER)
     }
 }
 
@@ -128,7 +128,7 @@ impl Groups {
             })
             .ok()?;
         let group = Group {
-            chain: chain % CHAINS | ((common.0 >> 32) as u32) * CHAINS,
+            chain: (chain % CHAINS) | (((common.0 >> 32) as u32) * CHAINS),
             common: common.0 as u32,
             next: AtomicU32::new(0),
             more: AtomicU32::new(0),
@@ -259,7 +259,7 @@ impl Origins {
         let at = (number % (1 << LOG)).saturating_sub(FIRST) as usize;
         let (key, common) = (group.sites[at].load(Ordering::Relaxed), group.common());
         let site = Site {
-            code: common.upper() << LOWER | key as usize % (1 << LOWER),
+            code: (common.upper() << LOWER) | (key as usize % (1 << LOWER)),
             cause: origin::cause(key >> LOWER),
         };
         (group.chain % CHAINS, common.locks(), site)

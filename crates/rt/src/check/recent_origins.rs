@@ -34,7 +34,11 @@ impl Entry {
     #[inline(always)]
     fn read(&self) -> Entry {
         // SAFETY: sixteen bytes at a multiple of sixteen, any of which is valid.
-        unsafe { std::mem::transmute(std::ptr::from_ref(self).cast::<Whole>().read_volatile()) }
+        unsafe {
+            std::mem::transmute::<Whole, Entry>(
+                std::ptr::from_ref(self).cast::<Whole>().read_volatile(),
+            )
+        }
     }
 
     /// Writes it by one instruction.
@@ -42,7 +46,8 @@ impl Entry {
     fn write(&mut self, entry: Entry) {
         // SAFETY: as above.
         unsafe {
-            (std::ptr::from_mut(self).cast::<Whole>()).write_volatile(std::mem::transmute(entry))
+            (std::ptr::from_mut(self).cast::<Whole>())
+                .write_volatile(std::mem::transmute::<Entry, Whole>(entry))
         }
     }
 }
