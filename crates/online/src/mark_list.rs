@@ -212,14 +212,14 @@ fn arrange(maker: &mut impl Maker, marks: &mut [Mark]) -> Option<[Mark; 2]> {
     put_down(maker, &marks[..length])
 }
 
-/// What a cell says that has these marks. None: they are too many.
+/// What a cell says that has these marks. None: they are too many, or of too many threads.
 #[inline]
 pub fn put_down(maker: &mut impl Maker, marks: &[Mark]) -> Option<[Mark; 2]> {
     match *marks {
         [] => Some([Mark::NONE; 2]),
         [one] => Some([one, Mark::NONE]),
         [one, other] => Some([one, other]),
-        [first, ref rest @ ..] if rest.len() <= OTHERS => {
+        [first, ref rest @ ..] if rest.len() <= OTHERS && !are_of_many(marks) => {
             let number = match maker.spare().take(rest.len()) {
                 Some(number) => number,
                 None => maker.fresh_room(rest.len())?,
@@ -238,6 +238,18 @@ pub fn put_down(maker: &mut impl Maker, marks: &[Mark]) -> Option<[Mark; 2]> {
         }
         _ => None,
     }
+}
+
+/// Whether marks are of so many threads that other words probably have the same: what all read, one after the other, is
+/// better kept in histories, which words share.
+#[inline]
+fn are_of_many(marks: &[Mark]) -> bool {
+    const MANY: usize = 5;
+    let is_first = |at: &usize| {
+        let alias = marks[*at].alias();
+        marks[..*at].iter().all(|mark| mark.alias() != alias)
+    };
+    marks.len() > MANY && (0..marks.len()).filter(is_first).count() > MANY
 }
 
 /// No cell says this: it never did, or no longer does.
