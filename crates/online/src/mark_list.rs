@@ -24,6 +24,9 @@ pub const HALF: usize = OTHERS / 2;
 /// In the number of a list's room: there is room for all.
 pub const WHOLE: u32 = 1;
 
+/// In the number of a list: other words may have it, too, so its room is not used again before a collection.
+pub const SHARED: u32 = 1 << 31;
+
 /// How many marks lie at a number.
 #[inline]
 pub fn room_at(number: u32) -> usize {
@@ -88,6 +91,9 @@ impl Spare {
 
     #[inline]
     fn put(&mut self, number: u32) {
+        if number & SHARED != 0 {
+            return;
+        }
         let rooms = &mut self.rooms[(number & WHOLE) as usize];
         // What does not fit is found again by the next collection.
         if rooms.count < rooms.numbers.len() {
@@ -108,8 +114,10 @@ impl Spare {
 /// What came of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The word tells of it.
-    Noted,
+    /// The word told of it already.
+    Told,
+    /// The word tells of it now: its cell says this.
+    Noted([Mark; 2]),
     /// The cell says something else meanwhile.
     Again,
     /// A history has to say it.
@@ -177,17 +185,23 @@ pub fn is_told(cell: &impl Cell, had: [Mark; 2], others: &[AtomicU64], told: Tol
     false
 }
 
-/// An access to a word that had these marks.
+/// An access to a word that had these marks. `shared` says whether others may get the list that it makes.
 #[inline]
-pub fn access(maker: &mut impl Maker, cell: &impl Cell, had: [Mark; 2], access: Mark) -> Outcome {
+pub fn access(
+    maker: &mut impl Maker,
+    cell: &impl Cell,
+    had: [Mark; 2],
+    access: Mark,
+    shared: bool,
+) -> Outcome {
     let list = List::of(maker, had);
     let mut made = [Mark::NONE; LONGEST + 1];
     let among = step_among(list.marks(), access, |mark| maker.sees(mark), &mut made);
     let next = match among {
-        Among::Same if cell.load() == had => return Outcome::Noted,
+        Among::Same if cell.load() == had => return Outcome::Told,
         Among::Same => return Outcome::Again,
         Among::Races => return Outcome::Rare,
-        Among::Becomes(length) => match arrange(maker, &mut made[..length]) {
+        Among::Becomes(length) => match arrange(maker, &mut made[..length], shared) {
             Some(next) => next,
             None => return Outcome::Rare,
         },
@@ -195,7 +209,7 @@ pub fn access(maker: &mut impl Maker, cell: &impl Cell, had: [Mark; 2], access: 
     let done = cell.replace(had, next);
     give_back(maker, if done { had } else { next });
     match done {
-        true => Outcome::Noted,
+        true => Outcome::Noted(next),
         false => Outcome::Again,
     }
 }
@@ -203,18 +217,18 @@ pub fn access(maker: &mut impl Maker, cell: &impl Cell, had: [Mark; 2], access: 
 /// What a cell says that has these marks, which may be one too many; those that are past for all go then. None: there is no
 /// room.
 #[inline]
-fn arrange(maker: &mut impl Maker, marks: &mut [Mark]) -> Option<[Mark; 2]> {
+fn arrange(maker: &mut impl Maker, marks: &mut [Mark], shared: bool) -> Option<[Mark; 2]> {
     let mut length = marks.len();
     // Now and then is enough, as long as there is room.
     if length > LONGEST || length > 2 && maker.spare().version.is_multiple_of(8) {
         length = without_past(maker, marks);
     }
-    put_down(maker, &marks[..length])
+    put_down(maker, &marks[..length], shared)
 }
 
 /// What a cell says that has these marks. None: they are too many, or of too many threads.
 #[inline]
-pub fn put_down(maker: &mut impl Maker, marks: &[Mark]) -> Option<[Mark; 2]> {
+pub fn put_down(maker: &mut impl Maker, marks: &[Mark], shared: bool) -> Option<[Mark; 2]> {
     match *marks {
         [] => Some([Mark::NONE; 2]),
         [one] => Some([one, Mark::NONE]),
@@ -232,6 +246,7 @@ pub fn put_down(maker: &mut impl Maker, marks: &[Mark]) -> Option<[Mark; 2]> {
             if let Some(end) = others.get(rest.len()) {
                 end.store(0, Ordering::Release);
             }
+            let number = number | if shared { SHARED } else { 0 };
             let spare = maker.spare();
             spare.version = spare.version.wrapping_add(1);
             Some([Mark::more(number, spare.version), first])

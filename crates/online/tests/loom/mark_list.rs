@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use deadheat_online::fasttrack::Kind;
 use deadheat_online::mark::{InPlace, Mark, Told, step};
 use deadheat_online::mark_list::{
-    self, Cell as _, HALF, List, Maker, OTHERS, Outcome, Spare, WHOLE, give_back, room_at,
+    self, Cell as _, HALF, List, Maker, OTHERS, Outcome, SHARED, Spare, WHOLE, give_back, room_at,
 };
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -162,7 +162,7 @@ impl Maker for Thread {
     }
 
     fn others(&self, number: u32) -> &[AtomicU64] {
-        &self.world.rooms[number as usize / 2][..room_at(number)]
+        &self.world.rooms[(number & !SHARED) as usize / 2][..room_at(number)]
     }
 
     fn fresh_room(&mut self, marks: usize) -> Option<u32> {
@@ -233,8 +233,8 @@ impl Thread {
                 }
                 InPlace::Rare => (),
             }
-            match mark_list::access(self, &cell, had, mark) {
-                Outcome::Noted => return,
+            match mark_list::access(self, &cell, had, mark, false) {
+                Outcome::Told | Outcome::Noted(_) => return,
                 Outcome::Again => (),
                 Outcome::Rare => self.make_history(&cell, had),
             }

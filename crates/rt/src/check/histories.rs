@@ -278,7 +278,7 @@ impl Histories {
                 (number / LINE..=(number + length - 1) / LINE).for_each(mark);
             }
             InUse::History(_) => (),
-            InUse::Others(number) => mark(number / LINE),
+            InUse::Others(number) => mark(longer::record_at(number) / LINE),
         });
         let mut lines = 0;
         for block in 0..top {

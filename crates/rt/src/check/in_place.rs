@@ -215,7 +215,11 @@ fn update_longer(cell: &Cell, marks: [Mark; 2], access: Mark) -> bool {
     let thread = entered.thread();
     // A signal handler may have run in between.
     let is_now = thread.epoch() == access.epoch_of();
-    is_now && longer::access(thread, cell, marks, access) == Outcome::Noted
+    is_now
+        && matches!(
+            longer::access(thread, cell, marks, access),
+            Outcome::Told | Outcome::Noted(_)
+        )
 }
 
 /// Whether the word has a history that the thread has seen lately, to which the access adds nothing.
@@ -333,7 +337,7 @@ fn check_otherwise(
             break;
         }
         match longer::access(thread, cell, marks, access) {
-            Outcome::Noted => return,
+            Outcome::Told | Outcome::Noted(_) => return,
             Outcome::Again => (),
             Outcome::Rare => break,
         }

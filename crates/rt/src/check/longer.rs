@@ -7,14 +7,23 @@ use std::sync::atomic::AtomicU64;
 
 use deadheat_online::fasttrack::{self, Record};
 use deadheat_online::mark::{Mark, Told};
-use deadheat_online::mark_list::{self, HALF, LONGEST, List, Maker, WHOLE, put_down, room_at};
+use deadheat_online::mark_list::{
+    self, HALF, LONGEST, List, Maker, SHARED, WHOLE, put_down, room_at,
+};
 pub use deadheat_online::mark_list::{Outcome, Spare, give_back};
 
 use crate::check::cell::Cell;
 use crate::check::marks::{compress, record};
+use crate::check::transitions::Seen;
 use crate::check::word::collect;
 use crate::order::thread::{Entered, Thread};
 use crate::platform::world::world;
+
+/// Which record's room begins where the marks of a number lie.
+#[inline]
+pub fn record_at(number: u32) -> u32 {
+    number & !(WHOLE | SHARED)
+}
 
 /// The marks that lie at a number, given where the arena is.
 ///
@@ -22,7 +31,7 @@ use crate::platform::world::world;
 /// The number was given out for marks.
 #[inline]
 pub unsafe fn others<'a>(records: *const Record, number: u32) -> &'a [AtomicU64] {
-    let first = records.wrapping_add((number & !WHOLE) as usize);
+    let first = records.wrapping_add(record_at(number) as usize);
     // SAFETY: within the arena, as long as the process lives.
     unsafe { std::slice::from_raw_parts(first.cast::<AtomicU64>(), room_at(number)) }
 }
@@ -81,10 +90,26 @@ pub fn is_told(cell: &Cell, had: [Mark; 2], others: u32, told: Told) -> bool {
 }
 
 /// An access to a word that had these marks.
+///
+/// A loop over an array makes the same of one word after the other: the second time that an access has made something of the same
+/// marks, its list is one that all those words share.
 pub fn access(thread: &mut Thread, cell: &Cell, had: [Mark; 2], access: Mark) -> Outcome {
-    let outcome = mark_list::access(thread, cell, had, access);
-    if outcome == Outcome::Noted {
+    let seen = thread.transitions.seen(had, access);
+    if let Seen::Made(next) = seen
+        && cell.replace(had, next)
+    {
+        give_back(thread, had);
         thread.timeline.record();
+        return Outcome::Noted(next);
+    }
+    let shared = seen != Seen::Never;
+    let outcome = mark_list::access(thread, cell, had, access, shared);
+    if let Outcome::Noted(next) = outcome {
+        thread.timeline.record();
+        match shared {
+            true => thread.transitions.note(had, access, next),
+            false => thread.transitions.note_once(had, access),
+        }
     }
     outcome
 }
@@ -92,7 +117,7 @@ pub fn access(thread: &mut Thread, cell: &Cell, had: [Mark; 2], access: Mark) ->
 /// What a cell says that has the marks which stand for a history made of `before`. None: there are too many.
 pub fn of_history(thread: &mut Thread, history: &[Record], before: [Mark; 2]) -> Option<[Mark; 2]> {
     let marks: [Mark; LONGEST] = compress(history, before)?;
-    put_down(thread, &marks[..history.len()])
+    put_down(thread, &marks[..history.len()], false)
 }
 
 /// A word that has more than two marks gets a history instead.

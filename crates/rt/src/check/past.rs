@@ -177,7 +177,10 @@ fn take_back(thread: &mut Thread, pause: &Pause) {
     world
         .aliases
         .take_back(|number| living[usize::from(number)]);
-    pause.threads(|thread| thread.forget_aliases());
+    pause.threads(|thread| {
+        thread.forget_aliases();
+        thread.transitions.clear();
+    });
 }
 
 /// A cell is to have a history.

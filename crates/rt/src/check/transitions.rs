@@ -11,6 +11,15 @@ use deadheat_online::mark::Mark;
 
 const ENTRIES: usize = 512;
 
+/// What is known of an access to a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen {
+    Never,
+    /// It made something that no other cell can say.
+    Once,
+    Made([Mark; 2]),
+}
+
 /// See the [module](self). All zeros is an empty one.
 #[derive(Debug)]
 pub struct Transitions([Transition; ENTRIES]);
@@ -37,11 +46,29 @@ fn place(before: [Mark; 2], access: Mark) -> usize {
 }
 
 impl Transitions {
-    /// What an access makes of a cell.
+    /// What an access makes of a cell, if that is known.
     #[inline(always)]
     pub fn find(&self, before: [Mark; 2], access: Mark) -> Option<[Mark; 2]> {
+        match self.seen(before, access) {
+            Seen::Made(after) => Some(after),
+            Seen::Once | Seen::Never => None,
+        }
+    }
+
+    /// Whether an access has made something of a cell, and what.
+    #[inline(always)]
+    pub fn seen(&self, before: [Mark; 2], access: Mark) -> Seen {
         let entry = &self.0[place(before, access)];
-        (entry.access == access && entry.before == before).then_some(entry.after)
+        match entry.access == access && entry.before == before {
+            true if entry.after[0].is_none() => Seen::Once,
+            true => Seen::Made(entry.after),
+            false => Seen::Never,
+        }
+    }
+
+    /// An access has made something of a cell, which no other cell can say.
+    pub fn note_once(&mut self, before: [Mark; 2], access: Mark) {
+        self.note(before, access, [Mark::NONE; 2]);
     }
 
     /// An access has made something of a cell.
@@ -75,6 +102,9 @@ mod tests {
         assert_eq!(transitions.find(before, access[0]), Some(after));
         assert_eq!(transitions.find([Mark(1), Mark(4)], access[0]), None);
         assert_eq!(transitions.find([Mark(4), Mark(2)], access[0]), None);
+        assert_eq!(transitions.find(before, Mark(4)), None);
+        transitions.note_once(before, Mark(4));
+        assert_eq!(transitions.seen(before, Mark(4)), Seen::Once);
         assert_eq!(transitions.find(before, Mark(4)), None);
         transitions.clear();
         assert_eq!(transitions.find(before, access[0]), None);
