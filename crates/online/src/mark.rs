@@ -287,49 +287,16 @@ pub enum InPlace {
 /// alias do.
 #[inline(always)]
 pub fn step(marks: [Mark; 2], access: Mark, mut precedes: impl FnMut(Mark) -> bool) -> InPlace {
-    let mut new = access;
-    let mut kept = Mark::NONE;
-    let mut told = 0;
-    for mark in marks {
-        if mark.is_none() {
-            continue;
-        }
-        let differs = mark.0 ^ access.0;
-        let common = mark.0 & access.0 & 0xff;
-        if differs & EPOCH == 0 {
-            if mark.covers(access) {
-                told |= common;
-                if told == access.0 & 0xff {
-                    return InPlace::Same;
-                }
-            }
-            if differs >> 8 == 0 {
-                new.0 |= mark.0 & 0xff;
-                continue;
-            }
-        }
-        let mut rest = mark;
-        if common != 0 {
-            let ordered = differs & ALIAS == 0 || precedes(mark);
-            if ordered {
-                if access.covers(mark) {
-                    rest.0 &= !common;
-                    if rest.0 & 0xff == 0 {
-                        continue;
-                    }
-                }
-            } else if mark.conflicts(access) {
-                return InPlace::Rare;
-            }
-        } else if mark.0 & 0xff == 0 {
-            return InPlace::Rare;
-        }
-        if !kept.is_none() {
-            return InPlace::Rare;
-        }
-        kept = rest;
+    if marks[0].mask() == 0 && !marks[0].is_none() {
+        return InPlace::Rare;
     }
-    InPlace::Becomes([new, kept])
+    let mut made = [Mark::NONE; 3];
+    match step_among(&marks, access, &mut precedes, &mut made) {
+        Among::Same => InPlace::Same,
+        Among::Becomes(1) => InPlace::Becomes([made[0], Mark::NONE]),
+        Among::Becomes(2) => InPlace::Becomes([made[0], made[1]]),
+        Among::Becomes(_) | Among::Races => InPlace::Rare,
+    }
 }
 
 /// What an access makes of a list of marks, the newest first, as far as it may get shorter or one longer.
@@ -343,9 +310,9 @@ pub enum Among {
     Races,
 }
 
-/// As [`step`], of any number of marks, none of which is empty; `made` has room for one more. That nothing is made anew
+/// As [`step`], of any number of marks, which lead to no others; `made` has room for one more. That nothing is made anew
 /// holds also where several of the same time tell all of it together.
-#[inline]
+#[inline(always)]
 pub fn step_among(
     marks: &[Mark],
     access: Mark,
@@ -355,7 +322,7 @@ pub fn step_among(
     let mut new = access;
     let mut length = 1;
     let mut told = 0;
-    for &mark in marks {
+    for &mark in marks.iter().filter(|mark| !mark.is_none()) {
         let differs = mark.0 ^ access.0;
         let common = mark.0 & access.0 & 0xff;
         if differs & EPOCH == 0 {

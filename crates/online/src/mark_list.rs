@@ -7,6 +7,8 @@
 //! one that is in use elsewhere meanwhile, and finds out by the cell, which then says something else: the link has a version
 //! besides the number, and goes with the mark of who made it.
 //!
+//! A list may be shared by words that say the same: then its room is not used again before all words have been looked at.
+//!
 //! Guarantee: no access is lost, and none is taken for one to another word. `tests/loom/mark_list.rs` tries every interleaving.
 //! Cost: an atomic exchange, the lines of the cell, of the old and of the new list, which the thread has used lately.
 

@@ -22,6 +22,7 @@ use deadheat_model::finding::AccessCause;
 
 use deadheat_online::fasttrack::Kind;
 use deadheat_online::mark::{InPlace, Mark, Told, step, usual_step};
+use deadheat_online::mark_list::Maker;
 use deadheat_order::Time;
 
 use crate::check::access::plain;
@@ -103,11 +104,10 @@ impl Thread {
 
     #[inline(never)]
     fn step_without_past(&self, marks: [Mark; 2], access: Mark) -> InPlace {
-        let past = |mark: Mark| {
-            let (slot, time) = world().aliases.of(mark);
-            world().past.reaches(slot, time)
-        };
-        let left = marks.map(|mark| if past(mark) { Mark::NONE } else { mark });
+        let left = marks.map(|mark| match self.is_past(mark) {
+            true => Mark::NONE,
+            false => mark,
+        });
         match left == marks {
             true => InPlace::Rare,
             false => step(left, access, |mark| self.sees(mark)),
@@ -160,10 +160,7 @@ pub extern "C" fn update(address: usize, shape: AccessShape, pc: usize) {
 pub extern "C" fn update_plain<const WRITES: bool>(address: usize, mask: u32, pc: usize) {
     let local = local();
     if !update_usual::<WRITES>(local, address, mask, pc) {
-        let shape = AccessShape::new(mask, plain(WRITES));
-        if local.epoch.get() == 0 || local.depth.get() != 0 || !knows(local, address, shape) {
-            update_entered(address, shape, pc);
-        }
+        update(address, AccessShape::new(mask, plain(WRITES)), pc);
     }
 }
 

@@ -3,7 +3,7 @@
 //! The simple model: a table from what a cell said and an access, which names its thread's time, to what the cell said then.
 //! A loop over an array of small elements does the same to one word after the other.
 //!
-//! Guarantee: an entry holds as long as histories keep their numbers. What the thread has learnt since can only have made
+//! Guarantee: an entry holds as long as histories and shared lists keep their numbers, and aliases their meaning. What the thread has learnt since can only have made
 //! accesses of others past: the entry keeps them.
 //! Cost: two lines of the cache.
 
