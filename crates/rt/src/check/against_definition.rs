@@ -187,6 +187,22 @@ impl Run {
             return;
         }
         size = size.min(BYTES - offset);
+        self.access_at(offset, size, shape, write, pc);
+    }
+
+    /// A loop over all words does the same to some bytes of each, which its words may share what is known of.
+    fn run_over(&mut self, rng: &mut fastrand::Rng) {
+        let parts: Vec<_> = (0..rng.usize(1..6))
+            .map(|site| (rng.usize(..8), rng.u32(..3) == 0, 0x48_0000 + site * 4))
+            .collect();
+        for word in (0..BYTES).step_by(8) {
+            for &(byte, write, pc) in &parts {
+                self.access_at(word + byte, 1, 0, write, pc);
+            }
+        }
+    }
+
+    fn access_at(&mut self, offset: usize, size: usize, shape: u32, write: bool, pc: usize) {
         let atomic = shape == 2;
         let kind = Kind { write, atomic };
         let address = self.memory + offset;
@@ -366,6 +382,7 @@ fn every_byte_is_reported_exactly_when_it_races_first() {
                 1 => run.lock(rng.usize(..LOCKS)),
                 2 => run.call(&mut rng),
                 3 if rng.u32(..10) == 0 => run.clear(&mut rng),
+                4 if rng.u32(..4) == 0 => run.run_over(&mut rng),
                 _ => run.access(&mut rng),
             }
         }
