@@ -180,12 +180,12 @@ fn with_checking(
         false => all.extend(arguments.iter().cloned()),
     }
     if asked.compiles {
-        all.extend(compile_options(compiler, &asked, own));
-        let headers = Runtime::unpack_headers()?;
+        let runtime = Runtime::unpack_to_compile()?;
+        all.extend(compile_options(compiler, &asked, &runtime, own));
         all.extend([
             "-U_FORTIFY_SOURCE".into(),
             "-isystem".into(),
-            headers.into(),
+            runtime.headers.into(),
         ]);
     }
     if asked.links && asked.without_runtime {
@@ -238,7 +238,76 @@ fn asks_for_vectors(source: &PathBuf) -> bool {
         .any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
-fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<OsString> {
+/// The plug-in, if this compiler can load it. `DEADHEAT_INSTRUMENT=clang` asks for clang's own pass instead, to compare the two.
+fn plugin_for<'r>(compiler: &Compiler, runtime: &'r Runtime) -> Option<&'r Path> {
+    let plugin = runtime.plugin.as_deref()?;
+    let others = std::env::var_os("DEADHEAT_INSTRUMENT").is_some_and(|name| name == "clang");
+    let fits = || compiler.clang_version() == Some(deadheat_instrument::CLANG);
+    (!others && fits()).then_some(plugin)
+}
+
+/// Accesses are marked by the plug-in; atomic operations, and where functions begin and end, are left to clang's own pass.
+fn plugin_options(plugin: &Path) -> Vec<OsString> {
+    let mut load = OsString::from("-fpass-plugin=");
+    load.push(plugin);
+    // A loop with a mark in it becomes no vectors, whoever asked for some.
+    let mut options = vec![load, "-Wno-pass-failed".into()];
+    for option in [
+        "-tsan-instrument-memory-accesses=false",
+        "-tsan-instrument-memintrinsics=false",
+    ] {
+        options.extend(["-mllvm", option].map(OsString::from));
+    }
+    options
+}
+
+/// What makes clang's own pass, which comes last, see what the source says.
+fn options_for_clangs_pass(compiler: &Compiler, asked: &Arguments) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    // A read says which write it saw, which a recording must have, also when a write follows.
+    options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
+    // clang tells of no access wider than 16 bytes: there must be no vectors of more.
+    options.extend(["-mprefer-vector-width=128", "-fno-slp-vectorize"].map(OsString::from));
+    let option = "-enable-interleaved-mem-accesses=false";
+    options.extend(["-mllvm", option].map(OsString::from));
+    // Loops that ask for wider ones become such whatever is preferred. One that is instrumented before becomes no
+    // vector at all, and takes up to twice as long; clang would warn about it. Versions from 17 have the option.
+    if asked.sources.iter().any(asks_for_vectors)
+        && compiler
+            .clang_version()
+            .is_some_and(|version| version >= 17)
+    {
+        let early = ["-mllvm", "-sanitizer-early-opt-ep", "-Wno-pass-failed"];
+        options.extend(early.map(OsString::from));
+    }
+    if asked.optimises {
+        // clang (19, at least) looks at the address of a variable's part to tell whether other threads can have that
+        // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
+        // optimisation that would be all local variables, and a program several times slower.
+        let option = "-capture-tracking-max-uses-to-explore=0";
+        options.extend(["-mllvm", option].map(OsString::from));
+    }
+    if asked.openmp {
+        // Accesses that are moved out of loops or merged with others lose their lines. Loops are what
+        // OpenMP is about; elsewhere the price, a fifth of the time, would be too high.
+        for option in [
+            "-disable-licm-promotion",
+            "-sink-common-insts=false",
+            "-hoist-common-insts=false",
+            "-enable-tail-merge=false",
+        ] {
+            options.extend(["-mllvm", option].map(OsString::from));
+        }
+    }
+    options
+}
+
+fn compile_options(
+    compiler: &Compiler,
+    asked: &Arguments,
+    runtime: &Runtime,
+    own: &OsStr,
+) -> Vec<OsString> {
     let family = compiler.family;
     let mut options: Vec<OsString> = Vec::new();
     match (family, asked.links) {
@@ -248,39 +317,10 @@ fn compile_options(compiler: &Compiler, asked: &Arguments, own: &OsStr) -> Vec<O
                 true => ["-Xclang", "-fsanitize=thread"].map(OsString::from),
                 false => ["-fsanitize=thread", "-fno-sanitize-link-runtime"].map(OsString::from),
             });
-            // A read says which write it saw, which a recording must have, also when a write follows.
-            options.extend(["-mllvm", "-tsan-instrument-read-before-write"].map(OsString::from));
-            // clang tells of no access wider than 16 bytes: there must be no vectors of more.
-            options.extend(["-mprefer-vector-width=128", "-fno-slp-vectorize"].map(OsString::from));
-            let option = "-enable-interleaved-mem-accesses=false";
-            options.extend(["-mllvm", option].map(OsString::from));
-            // Loops that ask for wider ones become such whatever is preferred. One that is instrumented before becomes no
-            // vector at all, and takes up to twice as long; clang would warn about it.
-            if compiler.instruments_before_vectorising()
-                && asked.sources.iter().any(asks_for_vectors)
-            {
-                let early = ["-mllvm", "-sanitizer-early-opt-ep", "-Wno-pass-failed"];
-                options.extend(early.map(OsString::from));
-            }
-            if asked.optimises {
-                // clang (19, at least) looks at the address of a variable's part to tell whether other threads can have that
-                // of the variable, and leaves its accesses out. Now it takes them to have every address. Without
-                // optimisation that would be all local variables, and a program several times slower.
-                let option = "-capture-tracking-max-uses-to-explore=0";
-                options.extend(["-mllvm", option].map(OsString::from));
-            }
-            if asked.openmp {
-                // Accesses that are moved out of loops or merged with others lose their lines. Loops are what
-                // OpenMP is about; elsewhere the price, a fifth of the time, would be too high.
-                for option in [
-                    "-disable-licm-promotion",
-                    "-sink-common-insts=false",
-                    "-hoist-common-insts=false",
-                    "-enable-tail-merge=false",
-                ] {
-                    options.extend(["-mllvm", option].map(OsString::from));
-                }
-            }
+            options.extend(match plugin_for(compiler, runtime) {
+                Some(plugin) => plugin_options(plugin),
+                None => options_for_clangs_pass(compiler, asked),
+            });
         }
         (Family::Gcc, false) => options.push("-fsanitize=thread".into()),
         (Family::Gcc, true) => {
@@ -341,7 +381,7 @@ mod tests {
     }
 
     fn headers() -> String {
-        let headers = Runtime::unpack_headers().unwrap();
+        let headers = Runtime::unpack_to_compile().unwrap().headers;
         format!("-U_FORTIFY_SOURCE -isystem {}", headers.display())
     }
 

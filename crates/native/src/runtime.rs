@@ -15,6 +15,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use deadheat_instrument::PLUGIN;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol, SymbolScope};
 use siphasher::sip128::{Hasher128, SipHasher13};
@@ -26,6 +27,7 @@ static PACKED: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME"));
 /// To unpack it takes milliseconds: who only compiles does without.
 static ARCHIVE: LazyLock<Vec<u8>> =
     LazyLock::new(|| zstd::decode_all(PACKED).expect("the build has packed it"));
+const PLUGIN_NAME: &str = "deadheat-instrument.so";
 /// Headers that come before those of the C library and the C++ library, by name.
 static HEADERS: [(&str, &str); 2] = [
     ("string.h", include_str!("string.h")),
@@ -43,6 +45,8 @@ pub struct Runtime {
     pub wraps: PathBuf,
     /// A directory of headers that come before those of the C library and the C++ library.
     pub headers: PathBuf,
+    /// What [clang loads](deadheat_instrument), if there is one.
+    pub plugin: Option<PathBuf>,
 }
 
 /// Why the runtime could not be unpacked.
@@ -62,21 +66,23 @@ impl Runtime {
         Runtime::unpack_into(&cache_directory(), Runtime::is_whole)
     }
 
-    /// Where its headers lie. Who only compiles need not wait for the rest to be compared.
-    pub fn unpack_headers() -> Result<PathBuf, RuntimeError> {
-        Ok(Runtime::unpack_into(&cache_directory(), Runtime::has_headers)?.headers)
+    /// The same for who only compiles, and need not wait until what is linked has been compared.
+    pub fn unpack_to_compile() -> Result<Runtime, RuntimeError> {
+        Runtime::unpack_into(&cache_directory(), Runtime::serves_to_compile)
     }
 
     /// Unpacks it unless what lies there will do.
     fn unpack_into(cache: &Path, will_do: fn(&Runtime) -> bool) -> Result<Runtime, RuntimeError> {
         let headers = HEADERS.iter().map(|(_, header)| header.as_bytes());
-        let digest_of_all = u128::from_ne_bytes(digest([PACKED].into_iter().chain(headers)));
+        let contents = [PACKED].into_iter().chain(headers).chain(PLUGIN);
+        let digest_of_all = u128::from_ne_bytes(digest(contents));
         let directory = cache.join(format!("runtime-{digest_of_all:032x}"));
         let runtime = Runtime {
             archive: directory.join("libdeadheat_rt.a"),
             exports: directory.join("exports.list"),
             wraps: directory.join("wraps.list"),
             headers: directory.join("include"),
+            plugin: PLUGIN.map(|_| directory.join(PLUGIN_NAME)),
         };
         let failure = |error| RuntimeError {
             directory: directory.clone(),
@@ -95,6 +101,9 @@ impl Runtime {
         fs::create_dir_all(unfinished.path().join("include/bits")).map_err(failure)?;
         for (name, header) in HEADERS {
             write(&format!("include/{name}"), header.as_bytes())?;
+        }
+        if let Some(plugin) = PLUGIN {
+            write(PLUGIN_NAME, plugin)?;
         }
         write("libdeadheat_rt.a", &ARCHIVE)?;
         let (exports, wraps) = lists();
@@ -125,15 +134,16 @@ impl Runtime {
             let digest = digest([&*exports, &*wraps]);
             Some(has(&self.archive.with_file_name(LISTS), &digest))
         };
-        self.has_headers() && has(&self.archive, &ARCHIVE) && lists() == Some(true)
+        self.serves_to_compile() && has(&self.archive, &ARCHIVE) && lists() == Some(true)
     }
 
-    /// The same of the headers alone.
-    fn has_headers(&self) -> bool {
+    /// The same of what compiling needs.
+    fn serves_to_compile(&self) -> bool {
         let mut headers = HEADERS.iter();
         let folder = self.archive.parent();
         folder.is_some_and(|folder| keep_to_owner(folder).is_ok())
             && headers.all(|(name, header)| has(&self.headers.join(name), header.as_bytes()))
+            && (self.plugin.iter().zip(PLUGIN)).all(|(path, plugin)| has(path, plugin))
     }
 }
 
@@ -298,12 +308,12 @@ mod tests {
     #[test]
     fn damaged_headers_are_unpacked_again_for_who_only_compiles() {
         let cache = tempfile::tempdir().unwrap();
-        let runtime = Runtime::unpack_into(cache.path(), Runtime::has_headers).unwrap();
+        let runtime = Runtime::unpack_into(cache.path(), Runtime::serves_to_compile).unwrap();
         assert!(runtime.is_whole());
         for (name, header) in HEADERS {
             let path = runtime.headers.join(name);
             fs::write(&path, "something else").unwrap();
-            Runtime::unpack_into(cache.path(), Runtime::has_headers).unwrap();
+            Runtime::unpack_into(cache.path(), Runtime::serves_to_compile).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), header);
         }
     }

@@ -91,14 +91,16 @@ impl Compiler {
         Ok(Compiler { path, family })
     }
 
-    /// Whether this clang has `-sanitizer-early-opt-ep`: those from 17 have.
-    pub fn instruments_before_vectorising(&self) -> bool {
+    /// Which version of clang it is: by its name, or as it says.
+    pub fn clang_version(&self) -> Option<u32> {
+        if self.family != Family::Clang {
+            return None;
+        }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let by_name = name
             .rsplit_once('-')
             .and_then(|(_, number)| number.parse().ok());
-        let version = by_name.or_else(|| clang_version(&self.path));
-        version.is_some_and(|version| version >= 17)
+        by_name.or_else(|| clang_version(&self.path))
     }
 
     fn best(language: Language) -> Option<Compiler> {

@@ -8,43 +8,50 @@ use crate::check::access::{access, access16};
 use crate::check::range::range;
 use crate::interpose::real::real;
 use crate::order::thread::{Frame, enter, local};
+use crate::output::recording;
 
 /// The functions for accesses of each size.
 macro_rules! accesses {
-    ($($read:ident $write:ident = $path:ident $(, $log:literal)?;)*) => {
+    ($($read:ident $write:ident $update:ident = $path:ident $(, $log:literal)?;)*) => {
         $(extern "C" fn $read(address: usize, pc: usize) {
             $path::<$($log,)? false>(address, pc)
         }
         extern "C" fn $write(address: usize, pc: usize) {
+            $path::<$($log,)? true>(address, pc)
+        }
+        /// A read and then a write of the same place. The write conflicts with all that the read does; a recording has both.
+        extern "C" fn $update(address: usize, pc: usize) {
+            if local().epoch.get() == 0 && recording::on() {
+                $path::<$($log,)? false>(address, pc);
+            }
             $path::<$($log,)? true>(address, pc)
         })*
     };
 }
 
 accesses! {
-    read1 write1 = access, 0;
-    read2 write2 = access, 1;
-    read4 write4 = access, 2;
-    read8 write8 = access, 3;
-    read16 write16 = access16;
+    read1 write1 update1 = access, 0;
+    read2 write2 update2 = access, 1;
+    read4 write4 update4 = access, 2;
+    read8 write8 update8 = access, 3;
+    read16 write16 update16 = access16;
 }
 
-/// Exports them under the names that the compilers call. A read and a write of the same place count as a write, which
-/// conflicts with all that the read does.
+/// Exports them under the names that the compilers call.
 macro_rules! export_sizes {
     ($($prefix:literal $sizes:tt)*) => { $(export_sizes!(@ $prefix $sizes);)* };
-    (@ $prefix:literal [$($size:literal $read:ident $write:ident),*]) => {
+    (@ $prefix:literal [$($size:literal $read:ident $write:ident $update:ident),*]) => {
         $(export_one!(concat!($prefix, "read", $size), 1, $read);
         export_one!(concat!($prefix, "write", $size), 1, $write);
-        export_one!(concat!($prefix, "read_write", $size), 1, $write);)*
+        export_one!(concat!($prefix, "read_write", $size), 1, $update);)*
     };
 }
 
 export_sizes! {
-    "__tsan_" [1 read1 write1, 2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
-    "__tsan_unaligned_" [2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
-    "__tsan_volatile_" [1 read1 write1, 2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
-    "__tsan_unaligned_volatile_" [2 read2 write2, 4 read4 write4, 8 read8 write8, 16 read16 write16]
+    "__tsan_" [1 read1 write1 update1, 2 read2 write2 update2, 4 read4 write4 update4, 8 read8 write8 update8, 16 read16 write16 update16]
+    "__tsan_unaligned_" [2 read2 write2 update2, 4 read4 write4 update4, 8 read8 write8 update8, 16 read16 write16 update16]
+    "__tsan_volatile_" [1 read1 write1 update1, 2 read2 write2 update2, 4 read4 write4 update4, 8 read8 write8 update8, 16 read16 write16 update16]
+    "__tsan_unaligned_volatile_" [2 read2 write2 update2, 4 read4 write4 update4, 8 read8 write8 update8, 16 read16 write16 update16]
 }
 
 const READ: Kind = Kind {
@@ -61,6 +68,29 @@ extern "C" fn read_range(address: usize, size: usize, pc: usize) {
 }
 extern "C" fn write_range(address: usize, size: usize, pc: usize) {
     range(address, size, WRITE, AccessCause::Range, pc)
+}
+
+/// What a loop reads, all of it.
+extern "C" fn loop_reads(address: usize, size: usize, pc: usize) {
+    range(address, size, READ, AccessCause::Instruction, pc)
+}
+extern "C" fn loop_writes(address: usize, size: usize, pc: usize) {
+    range(address, size, WRITE, AccessCause::Instruction, pc)
+}
+
+/// The same where it is in pieces, with a step from one to the next.
+extern "C" fn loop_reads_pieces(first: usize, size: usize, count: usize, step: usize, pc: usize) {
+    pieces(first, size, count, step, READ, pc)
+}
+extern "C" fn loop_writes_pieces(first: usize, size: usize, count: usize, step: usize, pc: usize) {
+    pieces(first, size, count, step, WRITE, pc)
+}
+
+fn pieces(first: usize, size: usize, count: usize, step: usize, kind: Kind, pc: usize) {
+    for index in 0..count {
+        let address = first.wrapping_add(index.wrapping_mul(step));
+        range(address, size, kind, AccessCause::Instruction, pc);
+    }
 }
 
 /// An object gets a table of virtual functions. Setting the same again, as destructors do, is no change.
@@ -126,7 +156,30 @@ unsafe extern "C" fn memset(to: *mut u8, byte: i32, size: usize, pc: usize) -> *
     unsafe { real!(memset: fn(*mut u8, i32, usize) -> *mut u8)(to, byte, size) }
 }
 
+/// What marks have told of already.
+unsafe extern "C" fn memcpy_told(to: *mut u8, from: *const u8, size: usize) {
+    // SAFETY: the program's own call.
+    unsafe { real!(memcpy: fn(*mut u8, *const u8, usize) -> *mut u8)(to, from, size) };
+}
+
+unsafe extern "C" fn memmove_told(to: *mut u8, from: *const u8, size: usize) {
+    // SAFETY: the program's own call.
+    unsafe { real!(memmove: fn(*mut u8, *const u8, usize) -> *mut u8)(to, from, size) };
+}
+
+unsafe extern "C" fn memset_told(to: *mut u8, byte: i32, size: usize) {
+    // SAFETY: the program's own call.
+    unsafe { real!(memset: fn(*mut u8, i32, usize) -> *mut u8)(to, byte, size) };
+}
+
 export! {
+    "__deadheat_memcpy" plain => memcpy_told;
+    "__deadheat_memmove" plain => memmove_told;
+    "__deadheat_memset" plain => memset_told;
+    "__deadheat_read_range" 2 => loop_reads;
+    "__deadheat_write_range" 2 => loop_writes;
+    "__deadheat_read_pieces" 4 => loop_reads_pieces;
+    "__deadheat_write_pieces" 4 => loop_writes_pieces;
     "__tsan_init" plain => init;
     "__tsan_func_entry" stack => func_entry;
     "__tsan_func_exit" plain => func_exit;

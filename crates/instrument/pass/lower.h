@@ -1,0 +1,82 @@
+// After the optimiser, marks become calls of the runtime.
+#pragma once
+
+#include "mark.h"
+
+namespace deadheat {
+
+class Lower : public PassInfoMixin<Lower> {
+  Module *module;
+
+  FunctionCallee hook(const Twine &name, ArrayRef<Type *> arguments) {
+    SmallString<32> text;
+    Type *nothing = Type::getVoidTy(module->getContext());
+    auto attributes = AttributeList().addFnAttribute(module->getContext(), Attribute::NoUnwind);
+    return module->getOrInsertFunction(name.toStringRef(text), FunctionType::get(nothing, arguments, false), attributes);
+  }
+
+  void lower(CallInst &mark) {
+    IRBuilder<> builder(&mark);
+    Value *place = markedPlace(mark);
+    Type *pointer = place->getType();
+    uint64_t size = markedSize(mark);
+    Kind kind = markedKind(mark);
+    if (kind == TableRead) {
+      builder.CreateCall(hook("__tsan_vptr_read", {pointer}), {place});
+    } else if (size != 0 && size <= 16 && isPowerOf2_64(size)) {
+      const char *names[] = {"__tsan_read", "__tsan_write", "__tsan_read_write"};
+      builder.CreateCall(hook(names[kind] + Twine(size), {pointer}), {place});
+    } else {
+      Type *number = builder.getInt64Ty();
+      SmallVector<Value *> values = {place, markedBytes(mark)};
+      SmallVector<Type *> types = {pointer, number};
+      StringRef name = kind == Read ? "__deadheat_read_range" : "__deadheat_write_range";
+      if (!isOnePiece(mark)) {
+        values.append({markedCount(mark), markedStep(mark)});
+        types.append({number, number});
+        name = kind == Read ? "__deadheat_read_pieces" : "__deadheat_write_pieces";
+      }
+      builder.CreateCall(hook(name, types), values);
+    }
+    mark.eraseFromParent();
+  }
+
+  // Marks tell of what is copied: the copying itself must not go through the runtime a second time.
+  void copyUnseen(MemIntrinsic &call) {
+    auto *length = dyn_cast<ConstantInt>(call.getLength());
+    if (call.isVolatile() || (length && length->getZExtValue() <= 64))
+      return;
+    IRBuilder<> builder(&call);
+    Type *pointer = builder.getPtrTy(), *number = builder.getInt64Ty();
+    Value *size = builder.CreateZExtOrTrunc(call.getLength(), number);
+    if (auto *copy = dyn_cast<MemTransferInst>(&call)) {
+      StringRef name = isa<MemMoveInst>(copy) ? "__deadheat_memmove" : "__deadheat_memcpy";
+      builder.CreateCall(hook(name, {pointer, pointer, number}), {copy->getRawDest(), copy->getRawSource(), size});
+    } else {
+      auto *fill = cast<MemSetInst>(&call);
+      Type *integer = builder.getInt32Ty();
+      Value *byte = builder.CreateZExt(fill->getValue(), integer);
+      builder.CreateCall(hook("__deadheat_memset", {pointer, integer, number}), {fill->getRawDest(), byte, size});
+    }
+    call.eraseFromParent();
+  }
+
+public:
+  static bool isRequired() { return true; }
+
+  PreservedAnalyses run(Module &all, ModuleAnalysisManager &) {
+    module = &all;
+    for (Function &function : all)
+      for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+        if (CallInst *mark = asMark(instruction))
+          lower(*mark);
+        else if (auto *call = dyn_cast<MemIntrinsic>(&instruction); call && isChecked(function))
+          copyUnseen(*call);
+      }
+    if (Function *mark = all.getFunction(MarkName); mark && mark->use_empty())
+      mark->eraseFromParent();
+    return PreservedAnalyses::none();
+  }
+};
+
+} // namespace deadheat

@@ -1,0 +1,118 @@
+// A mark: a call in the program's code, beside each access to memory that others may share, that says what is accessed.
+//
+//     call void @__deadheat_mark(ptr %where, i64 %size, i64 %count, i64 %step, i32 %kind)
+//
+// So many bytes from there on, and so many times the same a step further each.
+//
+// It stands for a check from before the optimiser begins until it has finished. To the optimiser it touches only memory that the
+// program cannot see, and it always returns: so it is neither deleted, doubled nor moved past another call or an atomic operation,
+// while everything that the program's own loads and stores allow stays allowed: values may live in registers, loads that
+// nobody needs go, and the marks that tell of them stay.
+#pragma once
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+namespace deadheat {
+
+using namespace llvm;
+
+enum Kind : unsigned {
+  Read = 0,
+  Write = 1,
+  // A read and then a write of the same place.
+  Update = 2,
+  // A table of virtual functions is read.
+  TableRead = 3,
+};
+
+constexpr StringLiteral MarkName = "__deadheat_mark";
+// A table of virtual functions is set. It looks at what was there, and so is not only a mark.
+constexpr StringLiteral TableUpdateName = "__tsan_vptr_update";
+
+inline FunctionCallee markFunction(Module &module) {
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::getUnqual(context);
+  AttrBuilder function(context);
+  function.addMemoryAttr(MemoryEffects::inaccessibleMemOnly());
+  for (auto kind : {Attribute::NoUnwind, Attribute::WillReturn, Attribute::NoCallback, Attribute::NoFree,
+                    Attribute::NoSync, Attribute::NoRecurse})
+    function.addAttribute(kind);
+  // Whether a function is worth inlining is decided as if it had no marks.
+  function.addAttribute("call-inline-cost", "0");
+  AttributeList attributes = AttributeList().addFnAttributes(context, function);
+  attributes = attributes.addParamAttribute(context, 0, Attribute::NoCapture);
+  attributes = attributes.addParamAttribute(context, 0, Attribute::ReadNone);
+  Type *number = Type::getInt64Ty(context);
+  return module.getOrInsertFunction(MarkName, attributes, Type::getVoidTy(context), pointer, number, number, number,
+                                    Type::getInt32Ty(context));
+}
+
+inline FunctionCallee tableUpdateFunction(Module &module) {
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::getUnqual(context);
+  AttrBuilder function(context);
+  function.addMemoryAttr(MemoryEffects::inaccessibleOrArgMemOnly());
+  function.addAttribute(Attribute::NoUnwind);
+  function.addAttribute(Attribute::WillReturn);
+  function.addAttribute("call-inline-cost", "0");
+  AttributeList attributes = AttributeList().addFnAttributes(context, function);
+  attributes = attributes.addParamAttribute(context, 0, Attribute::NoCapture);
+  attributes = attributes.addParamAttribute(context, 0, Attribute::ReadOnly);
+  attributes = attributes.addParamAttribute(context, 1, Attribute::NoCapture);
+  attributes = attributes.addParamAttribute(context, 1, Attribute::ReadNone);
+  return module.getOrInsertFunction(TableUpdateName, attributes, Type::getVoidTy(context), pointer, pointer);
+}
+
+// A mark, or null.
+inline CallInst *asMark(Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->getName() == MarkName ? call : nullptr;
+}
+
+// A mark or the like, which goes where the memory is nobody else's; or null.
+inline CallInst *asCheck(Instruction &instruction) {
+  if (CallInst *mark = asMark(instruction))
+    return mark;
+  auto *call = dyn_cast<CallInst>(&instruction);
+  Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->getName() == TableUpdateName ? call : nullptr;
+}
+
+inline Value *markedPlace(CallInst &mark) { return mark.getArgOperand(0); }
+inline Value *markedBytes(CallInst &mark) { return mark.getArgOperand(1); }
+inline Value *markedCount(CallInst &mark) { return mark.getArgOperand(2); }
+inline Value *markedStep(CallInst &mark) { return mark.getArgOperand(3); }
+inline Kind markedKind(CallInst &mark) { return Kind(cast<ConstantInt>(mark.getArgOperand(4))->getZExtValue()); }
+
+inline bool isOnePiece(CallInst &mark) {
+  auto *count = dyn_cast<ConstantInt>(markedCount(mark));
+  return count && count->isOne();
+}
+
+// The number of bytes, if it is known and they are one piece. 0: it is not.
+inline uint64_t markedSize(CallInst &mark) {
+  auto *size = dyn_cast<ConstantInt>(markedBytes(mark));
+  return size && isOnePiece(mark) ? size->getZExtValue() : 0;
+}
+
+inline CallInst *placeMark(IRBuilderBase &builder, Value *where, Value *size, Kind kind) {
+  Module &module = *builder.GetInsertBlock()->getModule();
+  size = builder.CreateZExtOrTrunc(size, builder.getInt64Ty());
+  return builder.CreateCall(markFunction(module),
+                            {where, size, builder.getInt64(1), builder.getInt64(0), builder.getInt32(kind)});
+}
+
+// Whether a function's accesses are to be checked.
+inline bool isChecked(const Function &function) {
+  return !function.isDeclaration() && function.hasFnAttribute(Attribute::SanitizeThread) &&
+         !function.hasFnAttribute(Attribute::Naked) &&
+         !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation);
+}
+
+} // namespace deadheat
