@@ -150,7 +150,8 @@ public:
     aliases = &analyses.getResult<AAManager>(function);
     bool changed = false;
     // Inner ones first: what comes before them may be in a loop itself.
-    for (Loop *loop : reverse(loops.getLoopsInPreorder()))
+    SmallVector<Loop *> outerFirst = loops.getLoopsInPreorder();
+    for (Loop *loop : reverse(outerFirst))
       changed |= moveMarks(*loop);
     if (!changed)
       return PreservedAnalyses::all();

@@ -164,6 +164,29 @@ pub extern "C" fn update_plain<const WRITES: bool>(address: usize, mask: u32, pc
     }
 }
 
+/// As much of a plain access to a range as is told already or, where that is little, can be noted in the usual way: where the rest
+/// begins. `code` is where it is made, with its cause.
+#[inline]
+pub fn usual_range<const WRITES: bool>(address: usize, size: usize, code: usize) -> usize {
+    /// Of more words, it is of use to see what they have in common.
+    const FEW: usize = 64;
+    let local = local();
+    let end = address.saturating_add(size);
+    let mut at = address;
+    while at < end {
+        let word = at & !7;
+        let mask = (0xff << (at - word)) & (0xff >> (8 - (end - word).min(8)));
+        let told = Told::new(local.epoch.get(), WRITES, mask as u8);
+        if !is_told(local.shadow.get(), word, told)
+            && (size > FEW || !update_usual::<WRITES>(local, word, mask, code))
+        {
+            break;
+        }
+        at = word + 8;
+    }
+    at.min(end)
+}
+
 /// Notes a plain access, if the usual step can and its origin is near at hand. False: it is not noted, or was too early.
 #[inline(always)]
 fn update_usual<const WRITES: bool>(local: &Local, address: usize, mask: u32, pc: usize) -> bool {
@@ -423,7 +446,11 @@ fn words(entered: &Entered, address: usize, cells: &[Cell], access: Mark, whole:
         let marks = cell.load();
         let next = match marks == last.0 && !marks[0].is_none() {
             true => Some(last.1),
-            false => usual_step(marks, access, &thread.known),
+            false => match thread.step(marks, access) {
+                InPlace::Same => Some(marks),
+                InPlace::Becomes(next) => Some(next),
+                InPlace::Rare => None,
+            },
         };
         let at = address + index * 8;
         if let Some(next) = next

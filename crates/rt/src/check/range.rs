@@ -9,6 +9,8 @@ use deadheat_online::fasttrack::Kind;
 use crate::check::access::replace;
 use crate::check::in_place;
 use crate::check::memo::AccessShape;
+use crate::check::origins::Site;
+use crate::check::recent_origins::with_cause;
 
 use crate::check::strips::{GROUP, STRIP, Strip};
 use crate::check::word::{Place, WordAccess, check_word};
@@ -26,6 +28,17 @@ pub fn range(address: usize, size: usize, kind: Kind, cause: AccessCause, pc: us
         return;
     }
     let local = local();
+    let end = address.saturating_add(size);
+    let mut address = address;
+    if local.epoch.get() != 0 {
+        let code = with_cause(Site { code: pc, cause });
+        address = match (kind.write, kind.atomic) {
+            (false, false) => in_place::usual_range::<false>(address, size, code),
+            (true, false) => in_place::usual_range::<true>(address, size, code),
+            _ => address,
+        };
+    }
+    let size = end - address;
     let idle = local.key.get() == 0 && !local.thread.get().is_null() && world().off();
     if size == 0 || idle || local.dead.get() || local.depth.get() != 0 {
         return;

@@ -66,7 +66,7 @@ fn number_place(group: u32, code: usize) -> usize {
 
 /// Its address, and above it the cause: an instruction's is 0.
 #[inline(always)]
-fn with_cause(site: Site) -> usize {
+pub fn with_cause(site: Site) -> usize {
     site.code | (site.cause as usize) << 48
 }
 
@@ -75,7 +75,7 @@ fn place(key: u64, places: usize) -> usize {
 }
 
 impl RecentOrigins {
-    /// The number of the origin of an instruction in a group. Group 0 has none.
+    /// The number of the origin of an instruction in a group, or of what [`with_cause`] gives. Group 0 has none.
     #[inline(always)]
     pub fn number(&self, group: u32, code: usize) -> Option<u32> {
         let entry = self.numbers[number_place(group, code)].read();
