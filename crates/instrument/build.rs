@@ -71,7 +71,10 @@ impl Config {
             .arg(plugin)
             .status();
         let status = status.unwrap_or_else(|error| {
-            panic!("`{}` could not be started: {error}", self.compiler.display())
+            panic!(
+                "`{}` could not be started: {error}",
+                self.compiler.display()
+            )
         });
         assert!(status.success(), "the plug-in could not be built: {status}");
     }

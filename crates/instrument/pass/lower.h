@@ -11,7 +11,10 @@ class Lower : public PassInfoMixin<Lower> {
   FunctionCallee hook(const Twine &name, ArrayRef<Type *> arguments) {
     SmallString<32> text;
     Type *nothing = Type::getVoidTy(module->getContext());
-    auto attributes = AttributeList().addFnAttribute(module->getContext(), Attribute::NoUnwind);
+    // Calls that become one would have one line.
+    LLVMContext &context = module->getContext();
+    auto attributes = AttributeList().addFnAttribute(context, Attribute::NoUnwind);
+    attributes = attributes.addFnAttribute(context, Attribute::NoMerge);
     return module->getOrInsertFunction(name.toStringRef(text), FunctionType::get(nothing, arguments, false), attributes);
   }
 

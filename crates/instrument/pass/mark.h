@@ -42,6 +42,8 @@ inline FunctionCallee markFunction(Module &module) {
   for (auto kind : {Attribute::NoUnwind, Attribute::WillReturn, Attribute::NoCallback, Attribute::NoFree,
                     Attribute::NoSync, Attribute::NoRecurse})
     function.addAttribute(kind);
+  // Two of them may not become one, which would have one line.
+  function.addAttribute(Attribute::NoMerge);
   // Whether a function is worth inlining is decided as if it had no marks.
   function.addAttribute("call-inline-cost", "0");
   AttributeList attributes = AttributeList().addFnAttributes(context, function);
@@ -59,6 +61,7 @@ inline FunctionCallee tableUpdateFunction(Module &module) {
   function.addMemoryAttr(MemoryEffects::inaccessibleOrArgMemOnly());
   function.addAttribute(Attribute::NoUnwind);
   function.addAttribute(Attribute::WillReturn);
+  function.addAttribute(Attribute::NoMerge);
   function.addAttribute("call-inline-cost", "0");
   AttributeList attributes = AttributeList().addFnAttributes(context, function);
   attributes = attributes.addParamAttribute(context, 0, Attribute::NoCapture);

@@ -19,6 +19,19 @@ inline bool forgetsItsArguments(const CallBase &call) {
          name.starts_with("__kmpc_team_static_init");
 }
 
+// The thread's number, which OpenMP's runtime hands to the body of a region.
+inline bool isThreadNumber(const Value *object) {
+  // Without optimisation, what arguments are lies in variables that are set once.
+  if (auto *load = dyn_cast<LoadInst>(object))
+    if (auto *variable = dyn_cast<AllocaInst>(load->getPointerOperand()))
+      for (const User *user : variable->users())
+        if (auto *store = dyn_cast<StoreInst>(user); store && store->getPointerOperand() == variable)
+          object = store->getValueOperand();
+  auto *argument = dyn_cast<Argument>(object);
+  return argument && argument->getArgNo() < 2 && argument->hasNoAliasAttr() &&
+         argument->getParent()->getName().contains(".omp_outlined");
+}
+
 // What a function keeps to itself. Its answers hold as long as the function stays as it is.
 class OwnMemory {
   struct Search : CaptureTracker {
@@ -38,6 +51,8 @@ class OwnMemory {
 public:
   bool has(const Value *place) {
     const Value *object = getUnderlyingObject(place, /*MaxLookup=*/12);
+    if (isThreadNumber(object))
+      return true;
     if (!isIdentifiedFunctionLocal(object))
       return false;
     // An argument without aliases belongs to whoever calls, who may have made it known.
