@@ -1,6 +1,7 @@
 // Marks are placed before the optimiser has seen the program: at each access that its source makes.
 #pragma once
 
+#include "iterations.h"
 #include "own_memory.h"
 
 namespace deadheat {
@@ -101,10 +102,15 @@ class PlaceMarks : public PassInfoMixin<PlaceMarks> {
 public:
   static bool isRequired() { return true; }
 
-  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
-    for (Function &function : module)
-      if (isChecked(function))
-        mark(function);
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
+    auto &ofFunctions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    for (Function &function : module) {
+      if (!isChecked(function))
+        continue;
+      mark(function);
+      auto &loops = ofFunctions.getResult<LoopAnalysis>(function);
+      Iterations(loops, ofFunctions.getResult<DominatorTreeAnalysis>(function)).tellApart(function);
+    }
     return PreservedAnalyses::none();
   }
 };

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod ompt;
 pub mod open_files;
 pub mod openmp_entries;
+pub mod openmp_loops;
 mod openmp_memory;
 pub mod process;
 pub mod processes;

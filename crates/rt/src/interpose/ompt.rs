@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::openmp_entries::own_lock;
+use super::openmp_loops::{takes_iterations, wants_one_thread};
 use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
 use crate::openmp::notes::{self, Name};
@@ -204,11 +205,12 @@ unsafe extern "C" fn parallel_begin(
     let thread = entered.thread();
     let stack = thread.stack_at(code);
     let outermost = team::enter_region();
+    let wants_one = wants_one_thread();
     if world().alone.swap(false, Ordering::Relaxed) && recording::on() {
         recording::first_create(thread);
     }
     let begun = with_strand(thread, |strand| {
-        strand.region = Team::begin(strand, (code, stack), outermost);
+        strand.region = Team::begin(strand, (code, stack), outermost, wants_one);
         strand.region.as_ref().map(Arc::as_ptr)
     });
     if let Some(Some(begun)) = begun {
@@ -504,10 +506,16 @@ unsafe extern "C" fn work(
     const DYNAMIC: c_int = 11;
     const GUIDED: c_int = 12;
     const OTHER: c_int = 13;
-    if matches!(kind, SECTIONS | STATIC | LOOP | DISTRIBUTE | GUIDED | OTHER) {
+    let told = takes_iterations() && endpoint == BEGIN;
+    if !told
+        && endpoint == BEGIN
+        && matches!(kind, SECTIONS | STATIC | LOOP | DISTRIBUTE | GUIDED | OTHER)
+    {
         openmp::see(Seen::StaticLoops);
     }
-    if !matches!(kind, SECTIONS | SINGLE_EXECUTOR | DYNAMIC..=OTHER) {
+    let in_pieces = matches!(kind, SECTIONS | SINGLE_EXECUTOR | DYNAMIC..=OTHER);
+    let may_be_told = matches!(kind, STATIC | LOOP);
+    if !in_pieces && !may_be_told || may_be_told && !told && endpoint == BEGIN {
         return;
     }
     let Some(entered) = enter() else { return };
@@ -516,7 +524,7 @@ unsafe extern "C" fn work(
     with_strand(thread, |strand| match endpoint == BEGIN {
         true => {
             note_home(strand);
-            strand.begin_pieces(stack);
+            strand.begin_pieces(stack, told);
             if kind == SINGLE_EXECUTOR {
                 strand.begin_piece(Kind::Single, 0, 0);
             }
@@ -539,7 +547,9 @@ unsafe extern "C" fn dispatch(_region: Data, _task: Data, kind: c_int, instance:
             if let Some(chunk) = unsafe { (instance as *const Chunk).as_ref() } {
                 let count = u32::try_from(chunk.iterations).unwrap_or(u32::MAX);
                 with_strand(thread, |strand| {
-                    strand.begin_piece(Kind::Iterations, chunk.start, count)
+                    if !strand.tells_iterations() {
+                        strand.begin_piece(Kind::Iterations, chunk.start, count)
+                    }
                 });
             }
         }

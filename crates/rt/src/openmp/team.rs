@@ -7,7 +7,7 @@
 //!
 //! A member that is handed iterations (or a section, or a `single` block) might as well not have been: each such
 //! piece is a task of its own in the phase, unordered with what the same member does between the barriers, if the
-//! team has more than one member. What belongs to the member itself, its stack and its thread-local variables, cannot race
+//! team has more than one member, or might have. What belongs to the member itself, its stack and its thread-local variables, cannot race
 //! with itself: see [`order`](super::order).
 
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct Team {
     description: u32,
     /// Nothing else ran beside this team when it began.
     is_outermost: bool,
+    /// The program itself wants it to be of one thread.
+    wants_one: bool,
 }
 
 #[derive(Debug)]
@@ -94,9 +96,18 @@ pub struct Member {
 struct Pieces {
     /// Where the loop is.
     stack: Stack,
+    /// Whether compiled code tells of each iteration.
+    are_iterations: bool,
     count: u32,
     /// What the member is outside the present piece.
     aside: Option<Aside>,
+}
+
+impl Member {
+    /// Whether there are other members, or would be if there were more threads.
+    fn might_have_others(&self) -> bool {
+        self.size > 1 || self.team.is_outermost && !self.team.wants_one
+    }
 }
 
 /// How many pieces of a loop are told apart one by one.
@@ -108,6 +119,7 @@ impl Team {
         strand: &mut Strand,
         (code, stack): (usize, Stack),
         is_outermost: bool,
+        wants_one: bool,
     ) -> Option<Arc<Team>> {
         strand.settle();
         let tasks = tasks();
@@ -135,6 +147,7 @@ impl Team {
             }),
             description,
             is_outermost,
+            wants_one,
         }))
     }
 
@@ -253,17 +266,27 @@ impl Strand {
     }
 
     /// A member begins a loop whose pieces are told apart.
-    pub fn begin_pieces(&mut self, stack: Stack) {
+    pub fn begin_pieces(&mut self, stack: Stack, are_iterations: bool) {
         self.end_pieces();
         if let Some(member) = &mut self.member
-            && member.size > 1
+            && member.might_have_others()
         {
             member.pieces = Some(Pieces {
                 stack,
+                are_iterations,
                 count: 0,
                 aside: None,
             });
         }
+    }
+
+    /// Whether compiled code tells of each iteration of the loop that a member is in.
+    pub fn tells_iterations(&self) -> bool {
+        let pieces = self
+            .member
+            .as_ref()
+            .and_then(|member| member.pieces.as_ref());
+        pieces.is_some_and(|pieces| pieces.are_iterations)
     }
 
     /// A member is handed a piece: some iterations, a section, the block of a `single`. The one before has ended.
@@ -294,7 +317,7 @@ impl Strand {
     /// What the threads have computed for a reduction is combined by one of them, or by each: that is the runtime's
     /// choice. So whoever does it does it as if handed a piece.
     pub fn begin_combining(&mut self) {
-        self.begin_pieces(Stack::default());
+        self.begin_pieces(Stack::default(), false);
         self.run_piece(|parent| parent);
     }
 

@@ -1,0 +1,74 @@
+//! What compiled code tells of its loops: with each iteration told apart, a loop is judged for every schedule.
+//!
+//! And whether it was the program that wanted only one thread: if not, there might have been more.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::real::real;
+use crate::hooks::export;
+use crate::openmp::descriptions::Kind;
+use crate::openmp::with_strand;
+use crate::order::thread::enter;
+
+type Location = *const c_void;
+
+thread_local! {
+    /// Compiled code is about to ask for the iterations of a loop that it tells apart.
+    static TELLS: Cell<bool> = const { Cell::new(false) };
+    /// The program wants one thread for the next parallel region.
+    static WANTS_ONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// It has asked for one thread for all regions.
+static ALWAYS_WANTS_ONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the iterations of the loop that begins are told apart by compiled code.
+pub fn takes_iterations() -> bool {
+    TELLS.take()
+}
+
+/// Whether the program itself has asked for one thread, for the region that begins.
+pub fn wants_one_thread() -> bool {
+    WANTS_ONE.take() || ALWAYS_WANTS_ONE.load(Ordering::Relaxed)
+}
+
+extern "C" fn loop_begins() {
+    TELLS.set(true);
+}
+
+extern "C" fn iteration(number: u64) {
+    TELLS.set(false);
+    let Some(entered) = enter() else { return };
+    with_strand(entered.thread(), |strand| {
+        strand.begin_piece(Kind::Iterations, number, 1)
+    });
+}
+
+unsafe extern "C" fn serialized_parallel(location: Location, thread: i32) {
+    WANTS_ONE.set(true);
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_serialized_parallel: fn(Location, i32))(location, thread) }
+    WANTS_ONE.set(false);
+}
+
+unsafe extern "C" fn push_num_threads(location: Location, thread: i32, count: i32) {
+    WANTS_ONE.set(count == 1);
+    // SAFETY: the program's own call.
+    unsafe { real!(__kmpc_push_num_threads: fn(Location, i32, i32))(location, thread, count) }
+}
+
+unsafe extern "C" fn set_num_threads(count: c_int) {
+    ALWAYS_WANTS_ONE.store(count == 1, Ordering::Relaxed);
+    // SAFETY: the program's own call.
+    unsafe { real!(omp_set_num_threads: fn(c_int))(count) }
+}
+
+export! {
+    "__deadheat_loop" plain => loop_begins;
+    "__deadheat_iteration" plain => iteration;
+    "__kmpc_serialized_parallel" plain => serialized_parallel;
+    "__kmpc_push_num_threads" plain => push_num_threads;
+    "omp_set_num_threads" plain => set_num_threads;
+}
