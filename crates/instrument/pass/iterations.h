@@ -1,11 +1,16 @@
-// Iterations of a worksharing loop are told apart: whatever the schedule, each may run beside every other.
+// Iterations of a worksharing loop are told apart: which of them one thread runs, and in which order, another number of threads, or
+// another schedule where the program names none, would make another.
 //
-//     call void @__deadheat_loop()                  before the runtime hands a thread its iterations
-//     call void @__deadheat_iteration(i64 %number)  at the beginning of each
+//     call void @__deadheat_loop()                               before the runtime hands a thread its iterations
+//     call void @__deadheat_iteration(i64 %number)               at the beginning of each
+//     call void @__deadheat_iterations(i64 %first, i64 %count)   of several that always come one after the other
+//
+// Where the program says how many are to come together, those are one. Some other calls become one for all of a thread's iterations,
+// later: see loop_marks.h.
 //
 // Loops are found as clang makes them, before the optimiser: the runtime is asked for iterations, and the first loop after that
 // runs them; where it is asked again and again, that loop is inside the first. Sections are like that, too, and are told apart by
-// the runtime itself.
+// the runtime itself, as are the chunks of a dynamic schedule.
 #pragma once
 
 #include "mark.h"
@@ -16,6 +21,8 @@ namespace deadheat {
 
 constexpr StringLiteral IterationName = "__deadheat_iteration";
 constexpr StringLiteral LoopName = "__deadheat_loop";
+constexpr StringLiteral IterationsName = "__deadheat_iterations";
+constexpr StringLiteral MeetName = "__deadheat_meet";
 
 class Iterations {
   LoopInfo &loops;
@@ -49,26 +56,57 @@ class Iterations {
     return first;
   }
 
-  // Tells of each iteration of a loop, whose first block compares the iteration's number with the last.
-  static bool tell(Loop &loop, const DebugLoc &location) {
+  // The number of the iteration and of the last one, which the first block of a loop compares.
+  static std::optional<std::pair<LoadInst *, LoadInst *>> numbersIn(Loop &loop) {
     auto *branch = dyn_cast<BranchInst>(loop.getHeader()->getTerminator());
-    if (!branch || !branch->isConditional())
-      return false;
-    auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
-    auto *load = compare ? dyn_cast<LoadInst>(compare->getOperand(0)) : nullptr;
-    BasicBlock *body = branch->getSuccessor(0);
-    if (!load || !isa<AllocaInst>(load->getPointerOperand()) || !loop.contains(body) ||
-        body->getSinglePredecessor() != loop.getHeader())
+    auto *compare = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    if (!compare || !loop.contains(branch->getSuccessor(0)))
+      return std::nullopt;
+    auto load = [](Value *value) -> LoadInst * {
+      // It is compared as less than one more where numbers have no sign.
+      if (auto *sum = dyn_cast<BinaryOperator>(value))
+        value = sum->getOperand(0);
+      auto *load = dyn_cast<LoadInst>(value);
+      return load && isa<AllocaInst>(load->getPointerOperand()) ? load : nullptr;
+    };
+    LoadInst *number = load(compare->getOperand(0)), *last = load(compare->getOperand(1));
+    return number && last ? std::optional(std::pair(number, last)) : std::nullopt;
+  }
+
+  static bool tellEach(Loop &loop, const DebugLoc &location) {
+    auto numbers = numbersIn(loop);
+    BasicBlock *body = numbers ? loop.getHeader()->getTerminator()->getSuccessor(0) : nullptr;
+    if (!body || body->getSinglePredecessor() != loop.getHeader())
       return false;
     IRBuilder<> builder(body, body->getFirstInsertionPt());
     builder.SetCurrentDebugLocation(location);
     Module &module = *body->getModule();
+    Type *type = builder.getInt64Ty();
+    LoadInst *load = numbers->first;
     Value *number = builder.CreateLoad(load->getType(), load->getPointerOperand());
-    builder.CreateCall(function(module, IterationName, {builder.getInt64Ty()}),
-                       {builder.CreateZExtOrTrunc(number, builder.getInt64Ty())});
+    builder.CreateCall(function(module, IterationName, {type}), {builder.CreateSExtOrTrunc(number, type)});
     return true;
   }
 
+  static bool tellTogether(Loop &loop, const DebugLoc &location) {
+    auto numbers = numbersIn(loop);
+    BasicBlock *before = loop.getLoopPredecessor();
+    if (!numbers || !before)
+      return false;
+    IRBuilder<> builder(before->getTerminator());
+    builder.SetCurrentDebugLocation(location);
+    Type *type = builder.getInt64Ty();
+    auto load = [&](LoadInst *known) {
+      Value *value = builder.CreateLoad(known->getType(), known->getPointerOperand());
+      return builder.CreateSExtOrTrunc(value, type);
+    };
+    Value *first = load(numbers->first), *last = load(numbers->second);
+    Value *count = builder.CreateAdd(builder.CreateSub(last, first), builder.getInt64(1));
+    builder.CreateCall(function(*before->getModule(), IterationsName, {type, type}), {first, count});
+    return true;
+  }
+
+public:
   static FunctionCallee function(Module &module, StringRef name, ArrayRef<Type *> arguments) {
     LLVMContext &context = module.getContext();
     AttrBuilder builder(context);
@@ -80,7 +118,6 @@ class Iterations {
     return module.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context), arguments, false), attributes);
   }
 
-public:
   Iterations(LoopInfo &loops, DominatorTree &dominators) : loops(loops), dominators(dominators) {}
 
   void tellApart(Function &function) {
@@ -94,21 +131,36 @@ public:
       if ((!isHandedOut && !name.starts_with("__kmpc_for_static_init")) || !isLoop(*call))
         continue;
       Loop *loop = firstAfter(*call);
-      if (loop && (isHandedOut || isInChunks(*call)))
+      bool together = !isHandedOut && scheduleOf(*call) == StaticInChunks;
+      if (loop && (isHandedOut || together))
         loop = firstInside(*loop, dominators);
-      if (!loop || !tell(*loop, call->getDebugLoc()))
+      if (!loop || (isHandedOut && !varies(*call)))
         continue;
-      IRBuilder<> builder(call);
-      builder.CreateCall(Iterations::function(*function.getParent(), LoopName, {}));
+      if (together ? tellTogether(*loop, call->getDebugLoc()) : tellEach(*loop, call->getDebugLoc())) {
+        IRBuilder<> builder(call);
+        builder.CreateCall(Iterations::function(*function.getParent(), LoopName, {}));
+      }
     }
   }
 
 private:
-  // A thread's iterations are in several places.
-  static bool isInChunks(const CallInst &call) {
-    constexpr uint64_t StaticInChunks = 33, Modifiers = 3u << 29;
+  // As OpenMP's runtime numbers schedules; from `Ordered` on, the same with ordered iterations.
+  enum Schedule : uint64_t { StaticInChunks = 33, Static, Dynamic, Guided, Runtime, Auto, Ordered = 64 };
+
+  static uint64_t scheduleOf(const CallInst &call) {
+    constexpr uint64_t Modifiers = 3u << 29;
     auto *schedule = dyn_cast<ConstantInt>(call.getArgOperand(2));
-    return schedule && (schedule->getZExtValue() & ~Modifiers) == StaticInChunks;
+    return schedule ? schedule->getZExtValue() & ~Modifiers : 0;
+  }
+
+  // Whether it is left to the runtime how many iterations are handed out together.
+  static bool varies(const CallInst &call) {
+    uint64_t schedule = scheduleOf(call);
+    if (schedule > Ordered)
+      schedule -= Ordered - (StaticInChunks - 1);
+    auto *chunk = dyn_cast<ConstantInt>(call.getArgOperand(6));
+    bool namesNone = chunk && chunk->getSExtValue() <= 1;
+    return schedule == Static || schedule == Runtime || schedule == Auto || (schedule == Guided && namesNone);
   }
 };
 

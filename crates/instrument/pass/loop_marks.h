@@ -10,14 +10,22 @@
 // there before, and a prediction leaves that as it is: right for those that did, and harmless for the others. The other way round, a
 // read would be told to have seen the thread's own write, and its prediction could let it see something else. So of what
 // comes before the loop, reads come first, and a write stays where a read that may see it stays.
+//
+// Of a worksharing loop each iteration may run beside each other one. Where all that iterations access is known before, it is
+// computed whether two of them meet: then the two accesses that do are made for these iterations, each told apart, and whatever
+// judges them reports them. All iterations together are then one piece, and what they access is checked as that of any loop.
 #pragma once
 
+#include "iterations.h"
 #include "synchronises.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace deadheat {
@@ -26,6 +34,8 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
   ScalarEvolution *evolution;
   DominatorTree *dominators;
   AAResults *aliases;
+  LoopInfo *loops;
+  DomTreeUpdater *updater;
 
   // What is accessed: so many bytes, and so many times the same a step further each.
   struct Pieces {
@@ -81,6 +91,156 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     return pieces;
   }
 
+  // Where one iteration after the other accesses something.
+  struct Walk {
+    CallInst *mark;
+    const SCEV *begin, *by, *size, *count, *step;
+
+    bool writes() const { return markedKind(*mark) == Write || markedKind(*mark) == Update; }
+  };
+
+  std::optional<Walk> walkOf(CallInst &mark, Loop &loop) {
+    auto scev = [&](unsigned argument) { return evolution->getSCEV(mark.getArgOperand(argument)); };
+    Walk walk = {&mark, scev(0), number(0), scev(1), scev(2), scev(3)};
+    if (auto *moving = dyn_cast<SCEVAddRecExpr>(walk.begin); moving && moving->getLoop() == &loop && moving->isAffine()) {
+      walk.begin = moving->getStart();
+      walk.by = moving->getStepRecurrence(*evolution);
+    }
+    for (const SCEV *fixed : {walk.begin, walk.by, walk.size, walk.count, walk.step})
+      if (!evolution->isLoopInvariant(fixed, &loop))
+        return std::nullopt;
+    return walk;
+  }
+
+  // Whether it is known that no two iterations meet by these accesses, however many there are.
+  bool neverMeet(const Walk &one, const Walk &other) {
+    if (aliases->isNoAlias(MemoryLocation::getBeforeOrAfter(markedPlace(*one.mark)),
+                           MemoryLocation::getBeforeOrAfter(markedPlace(*other.mark))))
+      return true;
+    auto constant = [](const SCEV *value) -> std::optional<int64_t> {
+      auto *known = dyn_cast<SCEVConstant>(value);
+      return known && known->getAPInt().getSignificantBits() < 48 ? std::optional(known->getAPInt().getSExtValue())
+                                                                  : std::nullopt;
+    };
+    auto by = constant(one.by), size = constant(one.size), otherSize = constant(other.size);
+    auto distance = constant(evolution->getMinusSCEV(other.begin, one.begin));
+    if (one.by != other.by || one.count != number(1) || other.count != number(1) || !by || !size || !otherSize || !distance)
+      return false;
+    // So many iterations apart they would meet: -size < apart * by - distance < otherSize.
+    if (*by == 0)
+      return *distance >= *size || -*distance >= *otherSize;
+    for (int64_t apart : {(*distance - *size) / *by, (*distance + *otherSize) / *by})
+      for (int64_t near = apart - 1; near <= apart + 1; near++)
+        if (near != 0 && -*size < near * *by - *distance && near * *by - *distance < *otherSize)
+          return false;
+    // The first and the last number that would do are among those; where both are 0, there is no other.
+    return true;
+  }
+
+  static constexpr unsigned MostPairs = 24;
+
+  // Judges a loop whose iterations are told apart once and for all. False: each has to be told.
+  bool judgeIterations(Loop &loop, CallInst &iteration) {
+    BasicBlock *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
+    if (!before || !latch || loop.getExitingBlock() != latch)
+      return false;
+    const SCEV *edges = evolution->getBackedgeTakenCount(&loop);
+    if (isa<SCEVCouldNotCompute>(edges))
+      return false;
+    SmallVector<Walk> walks;
+    for (BasicBlock *block : loop.blocks())
+      for (Instruction &instruction : *block) {
+        if (&instruction != &iteration && (maySynchronise(instruction) || isTableCheck(instruction)))
+          return false;
+        CallInst *mark = asMark(instruction);
+        if (!mark)
+          continue;
+        auto walk = dominators->dominates(block, latch) ? walkOf(*mark, loop) : std::nullopt;
+        if (!walk)
+          return false;
+        walks.push_back(*walk);
+      }
+    SmallVector<std::pair<const Walk *, const Walk *>> pairs;
+    for (const Walk &one : walks)
+      for (const Walk &other : walks)
+        if (&one <= &other && (one.writes() || other.writes()) && !neverMeet(one, other))
+          pairs.push_back({&one, &other});
+    const SCEV *which = evolution->getSCEV(iteration.getArgOperand(0));
+    while (auto *cast = dyn_cast<SCEVIntegralCastExpr>(which))
+      which = cast->getOperand();
+    auto *first = dyn_cast<SCEVAddRecExpr>(which);
+    if (pairs.size() > MostPairs || !first || first->getLoop() != &loop)
+      return false;
+
+    SCEVExpander expander(*evolution, before->getDataLayout(), "deadheat");
+    Instruction *end = before->getTerminator();
+    Type *type = Type::getInt64Ty(context());
+    const SCEV *count = evolution->getAddExpr(evolution->getTruncateOrZeroExtend(edges, type), number(1));
+    SmallVector<const SCEV *> all = {count, first->getStart()};
+    for (const Walk &walk : walks)
+      all.append({walk.begin, walk.by, walk.size, walk.count, walk.step});
+    if (!all_of(all, [&](const SCEV *one) { return expander.isSafeToExpandAt(one, end); }))
+      return false;
+    Value *iterations = expander.expandCodeFor(count, type, end);
+    const SCEV *start = evolution->getTruncateOrSignExtend(first->getStart(), type);
+    Value *number = expander.expandCodeFor(start, type, end);
+    DenseMap<const Walk *, SmallVector<Value *, 5>> values;
+    for (auto [one, other] : pairs)
+      for (const Walk *walk : {one, other})
+        if (auto &known = values[walk]; known.empty())
+          for (const SCEV *part : {walk->begin, walk->by, walk->size, walk->count, walk->step})
+            known.push_back(expander.expandCodeFor(part, part->getType(), end));
+    for (auto [one, other] : pairs)
+      tellMeeting(*end, iteration, number, iterations, {one, other}, values[one], values[other]);
+    IRBuilder<> builder(end);
+    builder.SetCurrentDebugLocation(iteration.getDebugLoc());
+    builder.CreateCall(Iterations::function(*end->getModule(), IterationsName, {type, type}), {number, iterations});
+    iteration.eraseFromParent();
+    return true;
+  }
+
+  static bool isTableCheck(Instruction &instruction) {
+    CallInst *check = asCheck(instruction);
+    return check && (!asMark(instruction) || markedKind(*check) == TableRead);
+  }
+
+  // Makes the two accesses by which two iterations meet, if there are any.
+  void tellMeeting(Instruction &end, CallInst &iteration, Value *first, Value *iterations,
+                   std::pair<const Walk *, const Walk *> walks, ArrayRef<Value *> one, ArrayRef<Value *> other) {
+    Module &module = *end.getModule();
+    IRBuilder<> builder(&end);
+    builder.SetCurrentDebugLocation(iteration.getDebugLoc());
+    Type *number = builder.getInt64Ty(), *pointer = builder.getPtrTy();
+    IRBuilder<> entry(&*end.getFunction()->getEntryBlock().getFirstInsertionPt());
+    Value *met = entry.CreateAlloca(ArrayType::get(number, 2));
+    SmallVector<Type *> types;
+    SmallVector<Value *> arguments;
+    for (auto values : {one, other})
+      for (Value *value : values) {
+        types.push_back(value->getType()->isPointerTy() ? pointer : number);
+        arguments.push_back(value);
+      }
+    types.append({number, pointer});
+    arguments.append({iterations, met});
+    FunctionCallee meet = module.getOrInsertFunction(MeetName, FunctionType::get(builder.getInt1Ty(), types, false));
+    Value *doMeet = builder.CreateCall(meet, arguments);
+    MDNode *rarely = MDBuilder(context()).createUnlikelyBranchWeights();
+    Instruction *inside = SplitBlockAndInsertIfThen(doMeet, &end, false, rarely, updater, loops);
+    for (auto [index, walk, values] : {std::tuple(0, walks.first, one), std::tuple(1, walks.second, other)}) {
+      builder.SetInsertPoint(inside);
+      Value *place = builder.CreateConstInBoundsGEP2_64(ArrayType::get(number, 2), met, 0, index);
+      Value *which = builder.CreateLoad(number, place);
+      auto *told = cast<CallInst>(iteration.clone());
+      told->setArgOperand(0, builder.CreateAdd(first, which));
+      told->insertBefore(inside);
+      auto *mark = cast<CallInst>(walk->mark->clone());
+      mark->setArgOperand(0, builder.CreatePtrAdd(values[0], builder.CreateMul(which, values[1])));
+      for (unsigned argument : {1, 2, 3})
+        mark->setArgOperand(argument, values[argument + 1]);
+      mark->insertBefore(inside);
+    }
+  }
+
   bool moveMarks(Loop &loop) {
     BasicBlock *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
     if (!before || !latch)
@@ -88,6 +248,11 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     const SCEV *backEdges = loop.getExitingBlock() == latch ? evolution->getBackedgeTakenCount(&loop) : nullptr;
     if (backEdges && isa<SCEVCouldNotCompute>(backEdges))
       backEdges = nullptr;
+    if (CallInst *iteration = iterationOf(loop)) {
+      if (!judgeIterations(loop, *iteration))
+        return false;
+      before = loop.getLoopPreheader();
+    }
     SmallVector<CallInst *> marks, others;
     for (BasicBlock *block : loop.blocks())
       for (Instruction &instruction : *block) {
@@ -113,6 +278,17 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
         others.push_back(mark);
     }
     return changed;
+  }
+
+  // What tells the iterations of this loop apart.
+  CallInst *iterationOf(Loop &loop) {
+    for (BasicBlock *block : loop.blocks())
+      if (loops->getLoopFor(block) == &loop)
+        for (Instruction &instruction : *block)
+          if (auto *call = dyn_cast<CallInst>(&instruction))
+            if (Function *callee = call->getCalledFunction(); callee && callee->getName() == IterationName)
+              return call;
+    return nullptr;
   }
 
   // Whether an access reads what a write writes, in whatever iterations.
@@ -144,20 +320,18 @@ public:
   static bool isRequired() { return true; }
 
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
-    LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+    loops = &analyses.getResult<LoopAnalysis>(function);
     evolution = &analyses.getResult<ScalarEvolutionAnalysis>(function);
     dominators = &analyses.getResult<DominatorTreeAnalysis>(function);
     aliases = &analyses.getResult<AAManager>(function);
+    DomTreeUpdater keepUp(*dominators, DomTreeUpdater::UpdateStrategy::Eager);
+    updater = &keepUp;
     bool changed = false;
     // Inner ones first: what comes before them may be in a loop itself.
-    SmallVector<Loop *> outerFirst = loops.getLoopsInPreorder();
+    SmallVector<Loop *> outerFirst = loops->getLoopsInPreorder();
     for (Loop *loop : reverse(outerFirst))
       changed |= moveMarks(*loop);
-    if (!changed)
-      return PreservedAnalyses::all();
-    PreservedAnalyses preserved;
-    preserved.preserveSet<CFGAnalyses>();
-    return preserved;
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 };
 

@@ -14,7 +14,7 @@ use crate::openmp::descriptions::Kind;
 use crate::openmp::memory::Frame;
 use crate::openmp::notes::{self, Name};
 use crate::openmp::strand::Strand;
-use crate::openmp::team::{self, Team};
+use crate::openmp::team::{self, Handing, Team};
 use crate::openmp::{self, Seen, with_strand};
 use crate::order::sync;
 use crate::order::thread::{Entered, Thread, enter};
@@ -521,10 +521,15 @@ unsafe extern "C" fn work(
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     let stack = thread.stack_at(code);
+    let handing = match (told, kind) {
+        (false, _) => Handing::ToAny,
+        (true, STATIC | LOOP) => Handing::Fixed,
+        (true, _) => Handing::EachToAny,
+    };
     with_strand(thread, |strand| match endpoint == BEGIN {
         true => {
             note_home(strand);
-            strand.begin_pieces(stack, told);
+            strand.begin_pieces(stack, handing);
             if kind == SINGLE_EXECUTOR {
                 strand.begin_piece(Kind::Single, 0, 0);
             }

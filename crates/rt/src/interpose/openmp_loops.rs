@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::descriptions::Kind;
-use crate::openmp::with_strand;
+use crate::openmp::meetings::{Meeting, Walk, meet};
+use crate::openmp::{Seen, see, with_strand};
 use crate::order::thread::enter;
 
 type Location = *const c_void;
@@ -46,6 +47,53 @@ extern "C" fn iteration(number: u64) {
     });
 }
 
+extern "C" fn iterations(first: u64, count: u64) {
+    TELLS.set(false);
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let Some(entered) = enter() else { return };
+    with_strand(entered.thread(), |strand| {
+        strand.begin_piece(Kind::Iterations, first, count)
+    });
+}
+
+/// Whether two iterations of a loop meet by two of its accesses, and which: compiled code makes these accesses then.
+unsafe extern "C" fn do_meet(
+    begin: usize,
+    by: i64,
+    size: i64,
+    count: i64,
+    step: i64,
+    other_begin: usize,
+    other_by: i64,
+    other_size: i64,
+    other_count: i64,
+    other_step: i64,
+    iterations: i64,
+    met: *mut [i64; 2],
+) -> bool {
+    let walk = |begin, by, size, count, step| Walk {
+        begin,
+        by,
+        size,
+        count,
+        step,
+    };
+    let one = walk(begin, by, size, count, step);
+    let other = walk(other_begin, other_by, other_size, other_count, other_step);
+    match meet(one, other, iterations) {
+        Meeting::Of(first, second) => {
+            // SAFETY: compiled code has made room for two numbers.
+            unsafe { met.write([first, second]) };
+            true
+        }
+        Meeting::Never => false,
+        Meeting::TooManyToSay => {
+            see(Seen::StaticLoops);
+            false
+        }
+    }
+}
+
 unsafe extern "C" fn serialized_parallel(location: Location, thread: i32) {
     WANTS_ONE.set(true);
     // SAFETY: the program's own call.
@@ -67,6 +115,8 @@ unsafe extern "C" fn set_num_threads(count: c_int) {
 
 export! {
     "__deadheat_loop" plain => loop_begins;
+    "__deadheat_iterations" plain => iterations;
+    "__deadheat_meet" plain => do_meet;
     "__deadheat_iteration" plain => iteration;
     "__kmpc_serialized_parallel" plain => serialized_parallel;
     "__kmpc_push_num_threads" plain => push_num_threads;

@@ -20,6 +20,7 @@
 
 pub mod dependences;
 pub mod descriptions;
+pub mod meetings;
 pub mod memory;
 pub mod messages;
 pub mod notes;

@@ -7,7 +7,8 @@
 //!
 //! A member that is handed iterations (or a section, or a `single` block) might as well not have been: each such
 //! piece is a task of its own in the phase, unordered with what the same member does between the barriers, if the
-//! team has more than one member, or might have. What belongs to the member itself, its stack and its thread-local variables, cannot race
+//! team has more than one member, or might have. Where it is fixed which member is handed what, as by a static schedule, the
+//! pieces come after what that member has done before and before what it does then, in a `finish` of the member's own. What belongs to the member itself, its stack and its thread-local variables, cannot race
 //! with itself: see [`order`](super::order).
 
 use std::sync::Arc;
@@ -98,6 +99,8 @@ struct Pieces {
     stack: Stack,
     /// Whether compiled code tells of each iteration.
     are_iterations: bool,
+    /// Where it is fixed whose pieces they are.
+    own: Option<OwnPieces>,
     count: u32,
     /// What the member is outside the present piece.
     aside: Option<Aside>,
@@ -108,6 +111,29 @@ impl Member {
     fn might_have_others(&self) -> bool {
         self.size > 1 || self.team.is_outermost && !self.team.wants_one
     }
+}
+
+/// The pieces of a loop that are the member's whatever the schedule.
+#[derive(Debug)]
+struct OwnPieces {
+    /// The `finish` they are in.
+    past: FinishPast,
+    /// As a phase of its own: see [`settled`](super::settled).
+    id: u32,
+    /// The ends of all, and whether one has ended before all tasks that it has created.
+    ended: Vec<Signal>,
+    leaks: bool,
+}
+
+/// Who is handed the pieces of a loop, and who tells of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Handing {
+    /// Any member, as the runtime tells.
+    ToAny,
+    /// Any member, as compiled code tells of each iteration.
+    EachToAny,
+    /// A member that is fixed, as compiled code tells.
+    Fixed,
 }
 
 /// How many pieces of a loop are told apart one by one.
@@ -266,18 +292,52 @@ impl Strand {
     }
 
     /// A member begins a loop whose pieces are told apart.
-    pub fn begin_pieces(&mut self, stack: Stack, are_iterations: bool) {
+    pub fn begin_pieces(&mut self, stack: Stack, handing: Handing) {
         self.end_pieces();
-        if let Some(member) = &mut self.member
-            && member.might_have_others()
-        {
+        if !(self.member.as_ref()).is_some_and(Member::might_have_others) {
+            return;
+        }
+        let own = match handing == Handing::Fixed && !recording::on() {
+            true => match self.begin_own_pieces() {
+                None => return,
+                own => own,
+            },
+            false => None,
+        };
+        if let Some(member) = &mut self.member {
             member.pieces = Some(Pieces {
                 stack,
-                are_iterations,
+                own,
+                are_iterations: handing != Handing::ToAny,
                 count: 0,
                 aside: None,
             });
         }
+    }
+
+    fn begin_own_pieces(&mut self) -> Option<OwnPieces> {
+        self.settle();
+        let past = tasks().or_drop(tasks().structure.begin_finish(&mut self.order))?;
+        self.note_step();
+        Some(OwnPieces {
+            past,
+            id: tasks().new_phase(),
+            ended: Vec::new(),
+            leaks: false,
+        })
+    }
+
+    fn end_own_pieces(&mut self, own: OwnPieces) {
+        let structure = &tasks().structure;
+        self.settle();
+        if own.leaks {
+            structure.leave_open(&mut self.order);
+            tasks().or_drop(structure.join_all(&mut self.order, &own.ended));
+            self.leak();
+        } else {
+            tasks().or_drop(structure.end_finish(&mut self.order, own.past));
+        }
+        self.note_step();
     }
 
     /// Whether compiled code tells of each iteration of the loop that a member is in.
@@ -317,7 +377,7 @@ impl Strand {
     /// What the threads have computed for a reduction is combined by one of them, or by each: that is the runtime's
     /// choice. So whoever does it does it as if handed a piece.
     pub fn begin_combining(&mut self) {
-        self.begin_pieces(Stack::default(), false);
+        self.begin_pieces(Stack::default(), Handing::ToAny);
         self.run_piece(|parent| parent);
     }
 
@@ -334,10 +394,25 @@ impl Strand {
         if recording::on() {
             return;
         }
-        let (spawned, phase, heard) = team.inner.with(|inner| {
-            let spawned = tasks().structure.spawn(&mut inner.order);
-            (spawned, inner.id, inner.heard_before)
-        });
+        let own = match &self.member {
+            Some(Member {
+                pieces: Some(pieces),
+                ..
+            }) => pieces.own.as_ref().map(|own| own.id),
+            _ => None,
+        };
+        let (spawned, phase, heard) = match own {
+            Some(id) => {
+                self.settle();
+                let spawned = tasks().structure.spawn(&mut self.order);
+                self.note_step();
+                (spawned, id, self.heard.inherit())
+            }
+            None => team.inner.with(|inner| {
+                let spawned = tasks().structure.spawn(&mut inner.order);
+                (spawned, inner.id, inner.heard_before)
+            }),
+        };
         let Some(order) = tasks().or_drop(spawned) else {
             return;
         };
@@ -361,12 +436,33 @@ impl Strand {
             && let Some(aside) = pieces.aside.take()
         {
             let team = team.clone();
+            let own = pieces.own.take();
             self.settle();
-            team.tell_end(self);
-            let end = tasks().structure.end(&self.order, None);
-            self.step_back(aside);
-            if self.has_asked() {
-                self.join(&[end]);
+            match own {
+                None => {
+                    team.tell_end(self);
+                    let end = tasks().structure.end(&self.order, None);
+                    self.step_back(aside);
+                    if self.has_asked() {
+                        self.join(&[end]);
+                    }
+                }
+                Some(mut own) => {
+                    let structure = &tasks().structure;
+                    structure.end(&self.order, Some(&mut own.past));
+                    own.ended.push(structure.end(&self.order, None));
+                    own.leaks |= self.has_children();
+                    let heard = self.heard.now;
+                    self.step_back(aside);
+                    sections::add(&mut self.heard, heard);
+                    if let Some(Member {
+                        pieces: Some(pieces),
+                        ..
+                    }) = &mut self.member
+                    {
+                        pieces.own = Some(own);
+                    }
+                }
             }
         }
     }
@@ -379,8 +475,11 @@ impl Strand {
     /// A member leaves a loop whose pieces are told apart.
     pub fn end_pieces(&mut self) {
         self.end_piece();
-        if let Some(member) = &mut self.member {
-            member.pieces = None;
+        if let Some(member) = &mut self.member
+            && let Some(pieces) = member.pieces.take()
+            && let Some(own) = pieces.own
+        {
+            self.end_own_pieces(own);
         }
     }
 
