@@ -112,6 +112,11 @@ const FAIL: &str = "--error-exitcode=66";
 
 /// What a program's body under `deadheat run` with two threads gives: its report.
 fn report_of(body: &str, compiler: &str, options: &[&str]) -> Value {
+    report_with("", body, compiler, options)
+}
+
+/// The same, instrumented so.
+fn report_with(instrument: &str, body: &str, compiler: &str, options: &[&str]) -> Value {
     let directory = tempfile::tempdir().unwrap();
     let [source, executable, json] = ["p.c", "p", "p.json"].map(|name| directory.path().join(name));
     let text = format!(
@@ -121,6 +126,7 @@ fn report_of(body: &str, compiler: &str, options: &[&str]) -> Value {
     let mut build = deadheat();
     build.args(["cc", &format!("--with={compiler}"), "-O1", "-fopenmp"]);
     build.arg(&source).arg("-o").arg(&executable);
+    build.env("DEADHEAT_INSTRUMENT", instrument);
     assert!(build.status().unwrap().success(), "{body}");
     let mut run = deadheat();
     let fails = options.contains(&FAIL);
@@ -273,19 +279,7 @@ fn a_race_beside_critical_sections_is_certain() {
 }
 
 /// Programs without race in a run with two threads, which another run may show; and the most that this one may promise.
-const LIMITED: [(&str, &str, &str); 10] = [
-    (
-        "iterations that one thread runs together",
-        "schedules",
-        "#pragma omp parallel for schedule(static, 4)
-         for (int i = 1; i < 8; i++) a[i == 1 ? 0 : i] = i;",
-    ),
-    (
-        "iterations that one chunk of a shrinking size has",
-        "schedules",
-        "#pragma omp parallel for schedule(guided)
-         for (int i = 0; i < 100; i++) a[i == 1 ? 0 : i] = i;",
-    ),
+const LIMITED: [(&str, &str, &str); 8] = [
     (
         "iterations that one task has, as many as there are for so many threads",
         "schedules",
@@ -364,6 +358,46 @@ const LIMITED: [(&str, &str, &str); 10] = [
          }",
     ),
 ];
+
+/// Loops without race in a run with two threads whose iterations clang's own pass does not tell apart; and whether they have one.
+const LOOPS: [(&str, bool, &str); 3] = [
+    (
+        "iterations that always come together",
+        false,
+        "#pragma omp parallel for schedule(static, 4)
+         for (int i = 1; i < 8; i++) a[i == 1 ? 2 : i] = i;",
+    ),
+    (
+        "iterations that one thread runs together",
+        true,
+        "#pragma omp parallel for schedule(static)
+         for (int i = 1; i < 8; i++) a[i == 1 ? 2 : i] = i;",
+    ),
+    (
+        "iterations that one chunk of a shrinking size has",
+        true,
+        "#pragma omp parallel for schedule(guided)
+         for (int i = 0; i < 100; i++) a[i == 1 ? 0 : i] = i;",
+    ),
+];
+
+#[test]
+fn loops_whose_iterations_are_not_told_apart_limit_the_promise() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    for (what, races, body) in LOOPS {
+        let report = report_with("clang", body, compiler, &[]);
+        assert_eq!(report["races"], serde_json::json!([]), "{what}");
+        assert_eq!(report["scope"], "schedules", "{what}");
+        if deadheat_instrument::PLUGIN.is_some() {
+            let report = report_of(body, compiler, &[]);
+            assert_eq!(report["scope"], "threads", "{what}");
+            let found = report["races"].as_array().unwrap();
+            assert_eq!(!found.is_empty(), races, "{what}: {report}");
+        }
+    }
+}
 
 #[test]
 fn what_one_run_cannot_know_limits_its_promise() {

@@ -7,7 +7,7 @@ mod corpus;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use corpus::{Promise, deadheat, openmp_compiler};
+use corpus::{Promise, build_openmp, deadheat, openmp_compiler, run_openmp};
 use deadheat_testing::Trials;
 use deadheat_testing::openmp::c::file;
 use deadheat_testing::openmp::{Program, VARIABLES};
@@ -21,7 +21,7 @@ const LOT: usize = 40;
 /// the report says so: then once more.
 fn found(executable: &Path, threads: usize) -> BTreeSet<String> {
     loop {
-        let report = run(executable, threads);
+        let report = run_openmp(executable, threads);
         if !report["guarantee"]
             .as_str()
             .unwrap()
@@ -33,24 +33,6 @@ fn found(executable: &Path, threads: usize) -> BTreeSet<String> {
                 .collect();
         }
     }
-}
-
-fn run(executable: &Path, threads: usize) -> Value {
-    let json = executable.with_extension("json");
-    let run = deadheat()
-        .args(["run", "--quiet", "--error-exitcode", "0"])
-        .arg(format!("--json={}", json.display()))
-        .arg("--")
-        .arg(executable)
-        .env("OMP_NUM_THREADS", threads.to_string())
-        .output()
-        .unwrap();
-    assert!(
-        run.status.success(),
-        "{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
-    serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap()
 }
 
 /// The variables that race by happens-before in a recording.
@@ -77,23 +59,6 @@ fn found_in_recording(executable: &Path, threads: usize) -> BTreeSet<String> {
         .collect()
 }
 
-fn build(compiler: &str, source: &Path, executable: &Path) {
-    let built = deadheat()
-        .arg("cc")
-        .arg(format!("--with={compiler}"))
-        .args(["-O1", "-fopenmp"])
-        .arg(source)
-        .arg("-o")
-        .arg(executable)
-        .output()
-        .unwrap();
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-}
-
 /// One program at a time: what limits the promise of one says nothing of another.
 #[test]
 fn no_runs_promise_is_contradicted_by_another_run() {
@@ -114,9 +79,9 @@ fn no_runs_promise_is_contradicted_by_another_run() {
         let program = std::iter::repeat_with(|| Program::random(&mut rng)).find(promises_something);
         let program = program.unwrap();
         std::fs::write(&source, file(std::slice::from_ref(&program))).unwrap();
-        build(compiler, &source, &executable);
+        build_openmp(compiler, "-O1", &source, &executable);
         let runs = [1, 2, 3, 5, 8].map(|threads| {
-            let report = run(&executable, threads);
+            let report = run_openmp(&executable, threads);
             promises += usize::from(report["scope"] == "threads" || report["scope"] == "schedules");
             Promise::of(&report, format!("{threads} threads"), threads)
         });
@@ -157,7 +122,7 @@ fn the_racing_variables_are_those_of_the_graph() {
         let source = directory.path().join("programs.c");
         let executable = directory.path().join("programs");
         std::fs::write(&source, file(&programs)).unwrap();
-        build(compiler, &source, &executable);
+        build_openmp(compiler, "-O1", &source, &executable);
         for threads in [1, 2, 8] {
             let (found, expected) = (found(&executable, threads), expected(&programs, threads));
             racing += expected.len();
@@ -327,9 +292,9 @@ fn a_race_that_is_certain_is_one_in_some_order_of_sections_whose_flags_decide() 
             format!("{text}int main(void) {{\n{calls}return 0; }}\n"),
         )
         .unwrap();
-        build(compiler, &source, &executable);
+        build_openmp(compiler, "-O1", &source, &executable);
         for threads in [1, 2, 4] {
-            let report = run(&executable, threads);
+            let report = run_openmp(&executable, threads);
             for race in report["races"].as_array().unwrap() {
                 let name = race["variable"].as_str().unwrap();
                 let Some(number) = name.strip_prefix('x') else {

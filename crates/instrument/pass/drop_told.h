@@ -16,6 +16,7 @@
 #include "synchronises.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/IR/CFG.h"
 
 namespace deadheat {
@@ -143,11 +144,19 @@ class DropTold : public PassInfoMixin<DropTold> {
     return here && there && here.getLine() == there.getLine() && here.getInlinedAt() == there.getInlinedAt();
   }
 
+  // Whether two marks are of the same bytes.
+  static bool areAlike(CallInst &one, CallInst &other, const DataLayout &layout) {
+    auto access = accessOf(one, layout), same = accessOf(other, layout);
+    if (access && same)
+      return access->bytes == same->bytes;
+    return all_of(seq(0, 4), [&](unsigned argument) { return one.getArgOperand(argument) == other.getArgOperand(argument); });
+  }
+
   static bool joinUpdates(Function &function) {
     const DataLayout &layout = function.getDataLayout();
     bool changed = false;
     for (BasicBlock &block : function) {
-      SmallVector<std::pair<CallInst *, Access>> reads;
+      SmallVector<CallInst *> reads;
       for (Instruction &instruction : make_early_inc_range(block)) {
         CallInst *mark = asMark(instruction);
         if (!mark) {
@@ -155,20 +164,15 @@ class DropTold : public PassInfoMixin<DropTold> {
             reads.clear();
           continue;
         }
-        auto access = accessOf(*mark, layout);
-        if (!access || markedSize(*mark) > 16 || !isPowerOf2_64(markedSize(*mark)))
-          continue;
-        if (access->kind == Read) {
-          reads.push_back({mark, *access});
+        if (markedKind(*mark) == Read) {
+          reads.push_back(mark);
           continue;
         }
-        auto same = [&](auto &read) {
-          return read.second.bytes == access->bytes && onOneLine(*read.first, *mark);
-        };
-        auto read = access->kind == Write ? find_if(reads, same) : reads.end();
+        auto same = [&](CallInst *read) { return areAlike(*read, *mark, layout) && onOneLine(*read, *mark); };
+        auto read = markedKind(*mark) == Write ? find_if(reads, same) : reads.end();
         if (read == reads.end())
           continue;
-        read->first->setArgOperand(4, ConstantInt::get(mark->getArgOperand(4)->getType(), Update));
+        (*read)->setArgOperand(4, ConstantInt::get(mark->getArgOperand(4)->getType(), Update));
         reads.erase(read);
         mark->eraseFromParent();
         changed = true;

@@ -1,7 +1,7 @@
 // Iterations of a worksharing loop are told apart: which of them one thread runs, and in which order, another number of threads, or
 // another schedule where the program names none, would make another.
 //
-//     call void @__deadheat_loop()                               before the runtime hands a thread its iterations
+//     call void @__deadheat_loop(i32 %together)                  before the runtime hands a thread its iterations
 //     call void @__deadheat_iteration(i64 %number)               at the beginning of each
 //     call void @__deadheat_iterations(i64 %first, i64 %count)   of several that always come one after the other
 //
@@ -10,7 +10,7 @@
 //
 // Loops are found as clang makes them, before the optimiser: the runtime is asked for iterations, and the first loop after that
 // runs them; where it is asked again and again, that loop is inside the first. Sections are like that, too, and are told apart by
-// the runtime itself, as are the chunks of a dynamic schedule.
+// the runtime itself, as are the chunks of a dynamic schedule that says how large they are.
 #pragma once
 
 #include "mark.h"
@@ -136,9 +136,11 @@ public:
         loop = firstInside(*loop, dominators);
       if (!loop || (isHandedOut && !varies(*call)))
         continue;
-      if (together ? tellTogether(*loop, call->getDebugLoc()) : tellEach(*loop, call->getDebugLoc())) {
+      bool areMany = together && !isOne(call->getArgOperand(8));
+      if (areMany ? tellTogether(*loop, call->getDebugLoc()) : tellEach(*loop, call->getDebugLoc())) {
         IRBuilder<> builder(call);
-        builder.CreateCall(Iterations::function(*function.getParent(), LoopName, {}));
+        builder.CreateCall(Iterations::function(*function.getParent(), LoopName, {builder.getInt32Ty()}),
+                           {builder.getInt32(together)});
       }
     }
   }
@@ -153,14 +155,18 @@ private:
     return schedule ? schedule->getZExtValue() & ~Modifiers : 0;
   }
 
-  // Whether it is left to the runtime how many iterations are handed out together.
+  static bool isOne(const Value *value) {
+    auto *number = dyn_cast<ConstantInt>(value);
+    return number && number->isOne();
+  }
+
+  // Whether any two iterations may be handed out to two threads.
   static bool varies(const CallInst &call) {
     uint64_t schedule = scheduleOf(call);
     if (schedule > Ordered)
       schedule -= Ordered - (StaticInChunks - 1);
-    auto *chunk = dyn_cast<ConstantInt>(call.getArgOperand(6));
-    bool namesNone = chunk && chunk->getSExtValue() <= 1;
-    return schedule == Static || schedule == Runtime || schedule == Auto || (schedule == Guided && namesNone);
+    bool namesLeast = schedule == Guided || schedule == Dynamic;
+    return schedule == Static || schedule == Runtime || schedule == Auto || (namesLeast && isOne(call.getArgOperand(6)));
   }
 };
 

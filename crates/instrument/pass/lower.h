@@ -33,13 +33,12 @@ class Lower : public PassInfoMixin<Lower> {
       Type *number = builder.getInt64Ty();
       SmallVector<Value *> values = {place, markedBytes(mark)};
       SmallVector<Type *> types = {pointer, number};
-      StringRef name = kind == Read ? "__deadheat_read_range" : "__deadheat_write_range";
+      const char *names[] = {"__deadheat_read_", "__deadheat_write_", "__deadheat_update_"};
       if (!isOnePiece(mark)) {
         values.append({markedCount(mark), markedStep(mark)});
         types.append({number, number});
-        name = kind == Read ? "__deadheat_read_pieces" : "__deadheat_write_pieces";
       }
-      builder.CreateCall(hook(name, types), values);
+      builder.CreateCall(hook(Twine(names[kind]) + (isOnePiece(mark) ? "range" : "pieces"), types), values);
     }
     mark.eraseFromParent();
   }

@@ -728,3 +728,41 @@ fn words(variable: &str) -> Vec<String> {
     let text = std::env::var(variable).unwrap_or_default();
     text.split_whitespace().map(str::to_string).collect()
 }
+
+/// Builds an OpenMP program.
+pub fn build_openmp(compiler: &str, optimised: &str, source: &Path, executable: &Path) {
+    let built = deadheat()
+        .arg("cc")
+        .arg(format!("--with={compiler}"))
+        .args([optimised, "-fopenmp"])
+        .arg(source)
+        .arg("-o")
+        .arg(executable)
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+}
+
+/// The report of a run with so many threads, whatever it finds.
+pub fn run_openmp(executable: &Path, threads: usize) -> Value {
+    let json = executable.with_extension("json");
+    let run = deadheat()
+        .args(["run", "--quiet", "--error-exitcode", "0"])
+        .arg(format!("--json={}", json.display()))
+        .arg("--")
+        .arg(executable)
+        .env("OMP_NUM_THREADS", threads.to_string())
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}: {}",
+        run.status,
+        String::from_utf8_lossy(&run.stderr)
+    );
+    serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap()
+}

@@ -70,26 +70,34 @@ extern "C" fn write_range(address: usize, size: usize, pc: usize) {
     range(address, size, WRITE, AccessCause::Range, pc)
 }
 
-/// What a loop reads, all of it.
-extern "C" fn loop_reads(address: usize, size: usize, pc: usize) {
-    range(address, size, READ, AccessCause::Instruction, pc)
-}
-extern "C" fn loop_writes(address: usize, size: usize, pc: usize) {
-    range(address, size, WRITE, AccessCause::Instruction, pc)
+/// What a loop reads and writes, all of it: one range, or pieces with a step from one to the next.
+macro_rules! loops {
+    ($($range:ident $pieces:ident = $reads:literal $writes:literal;)*) => {
+        $(extern "C" fn $range(address: usize, size: usize, pc: usize) {
+            of_loop(address, size, $reads, $writes, pc)
+        }
+        extern "C" fn $pieces(first: usize, size: usize, count: usize, step: usize, pc: usize) {
+            for index in 0..count {
+                let address = first.wrapping_add(index.wrapping_mul(step));
+                of_loop(address, size, $reads, $writes, pc);
+            }
+        })*
+    };
 }
 
-/// The same where it is in pieces, with a step from one to the next.
-extern "C" fn loop_reads_pieces(first: usize, size: usize, count: usize, step: usize, pc: usize) {
-    pieces(first, size, count, step, READ, pc)
-}
-extern "C" fn loop_writes_pieces(first: usize, size: usize, count: usize, step: usize, pc: usize) {
-    pieces(first, size, count, step, WRITE, pc)
+loops! {
+    loop_reads loop_reads_pieces = true false;
+    loop_writes loop_writes_pieces = false true;
+    loop_updates loop_updates_pieces = true true;
 }
 
-fn pieces(first: usize, size: usize, count: usize, step: usize, kind: Kind, pc: usize) {
-    for index in 0..count {
-        let address = first.wrapping_add(index.wrapping_mul(step));
-        range(address, size, kind, AccessCause::Instruction, pc);
+#[inline]
+fn of_loop(address: usize, size: usize, reads: bool, writes: bool, pc: usize) {
+    if reads && (!writes || recording::on()) {
+        range(address, size, READ, AccessCause::Instruction, pc);
+    }
+    if writes {
+        range(address, size, WRITE, AccessCause::Instruction, pc);
     }
 }
 
@@ -178,6 +186,8 @@ export! {
     "__deadheat_memset" plain => memset_told;
     "__deadheat_read_range" 2 => loop_reads;
     "__deadheat_write_range" 2 => loop_writes;
+    "__deadheat_update_range" 2 => loop_updates;
+    "__deadheat_update_pieces" 4 => loop_updates_pieces;
     "__deadheat_read_pieces" 4 => loop_reads_pieces;
     "__deadheat_write_pieces" 4 => loop_writes_pieces;
     "__tsan_init" plain => init;

@@ -10,16 +10,24 @@ use super::real::real;
 use crate::hooks::export;
 use crate::openmp::descriptions::Kind;
 use crate::openmp::meetings::{Meeting, Walk, meet};
-use crate::openmp::{Seen, see, with_strand};
+use crate::openmp::{Seen, see, tasks, with_strand};
 use crate::order::thread::enter;
 
 type Location = *const c_void;
 
 thread_local! {
-    /// Compiled code is about to ask for the iterations of a loop that it tells apart.
-    static TELLS: Cell<bool> = const { Cell::new(false) };
+    /// Compiled code is about to ask for the iterations of a loop that it tells apart, or those that are not always handed out
+    /// together.
+    static TELLS: Cell<Option<Told>> = const { Cell::new(None) };
     /// The program wants one thread for the next parallel region.
     static WANTS_ONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What compiled code tells apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Each,
+    Chunks,
 }
 
 /// It has asked for one thread for all regions.
@@ -27,7 +35,12 @@ static ALWAYS_WANTS_ONE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the iterations of the loop that begins are told apart by compiled code.
 pub fn takes_iterations() -> bool {
-    TELLS.take()
+    match TELLS.take() {
+        None => false,
+        Some(Told::Each) => true,
+        // Whose turn it is follows from how many threads there are: who knows that may rely on it.
+        Some(Told::Chunks) => !tasks().has_seen(Seen::ThreadNumbers),
+    }
 }
 
 /// Whether the program itself has asked for one thread, for the region that begins.
@@ -35,12 +48,15 @@ pub fn wants_one_thread() -> bool {
     WANTS_ONE.take() || ALWAYS_WANTS_ONE.load(Ordering::Relaxed)
 }
 
-extern "C" fn loop_begins() {
-    TELLS.set(true);
+extern "C" fn loop_begins(together: u32) {
+    TELLS.set(Some(match together {
+        0 => Told::Each,
+        _ => Told::Chunks,
+    }));
 }
 
 extern "C" fn iteration(number: u64) {
-    TELLS.set(false);
+    TELLS.set(None);
     let Some(entered) = enter() else { return };
     with_strand(entered.thread(), |strand| {
         strand.begin_piece(Kind::Iterations, number, 1)
@@ -48,7 +64,7 @@ extern "C" fn iteration(number: u64) {
 }
 
 extern "C" fn iterations(first: u64, count: u64) {
-    TELLS.set(false);
+    TELLS.set(None);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let Some(entered) = enter() else { return };
     with_strand(entered.thread(), |strand| {

@@ -159,7 +159,7 @@ pub fn is_runtime(code: usize) -> bool {
 }
 
 /// What is known of all tasks. Only for programs of OpenMP.
-fn tasks() -> &'static Tasks {
+pub fn tasks() -> &'static Tasks {
     match &world().tasks {
         Some(tasks) => tasks,
         None => unreachable!("only programs of OpenMP have strands"),
