@@ -23,6 +23,7 @@ constexpr StringLiteral IterationName = "__deadheat_iteration";
 constexpr StringLiteral LoopName = "__deadheat_loop";
 constexpr StringLiteral IterationsName = "__deadheat_iterations";
 constexpr StringLiteral MeetName = "__deadheat_meet";
+constexpr StringLiteral MetName = "__deadheat_iteration_met";
 
 class Iterations {
   LoopInfo &loops;

@@ -230,9 +230,7 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
       builder.SetInsertPoint(inside);
       Value *place = builder.CreateConstInBoundsGEP2_64(ArrayType::get(number, 2), met, 0, index);
       Value *which = builder.CreateLoad(number, place);
-      auto *told = cast<CallInst>(iteration.clone());
-      told->setArgOperand(0, builder.CreateAdd(first, which));
-      told->insertBefore(inside);
+      builder.CreateCall(Iterations::function(module, MetName, {number}), {builder.CreateAdd(first, which)});
       auto *mark = cast<CallInst>(walk->mark->clone());
       mark->setArgOperand(0, builder.CreatePtrAdd(values[0], builder.CreateMul(which, values[1])));
       for (unsigned argument : {1, 2, 3})

@@ -10,6 +10,7 @@ use super::real::real;
 use crate::hooks::export;
 use crate::openmp::descriptions::Kind;
 use crate::openmp::meetings::{Meeting, Walk, meet};
+use crate::openmp::strand::Strand;
 use crate::openmp::{Seen, see, tasks, with_strand};
 use crate::order::thread::enter;
 
@@ -55,21 +56,25 @@ extern "C" fn loop_begins(together: u32) {
     }));
 }
 
-extern "C" fn iteration(number: u64) {
+/// Something about the iterations of the loop that the running strand is in.
+fn tell(what: impl FnOnce(&mut Strand)) {
     TELLS.set(None);
-    let Some(entered) = enter() else { return };
-    with_strand(entered.thread(), |strand| {
-        strand.begin_piece(Kind::Iterations, number, 1)
-    });
+    if let Some(entered) = enter() {
+        with_strand(entered.thread(), what);
+    }
+}
+
+extern "C" fn iteration(number: u64) {
+    tell(|strand| strand.begin_piece(Kind::Iterations, number, 1));
 }
 
 extern "C" fn iterations(first: u64, count: u64) {
-    TELLS.set(None);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
-    let Some(entered) = enter() else { return };
-    with_strand(entered.thread(), |strand| {
-        strand.begin_piece(Kind::Iterations, first, count)
-    });
+    tell(|strand| strand.begin_iterations(first, count));
+}
+
+extern "C" fn iteration_met(number: u64) {
+    tell(|strand| strand.begin_shown(number));
 }
 
 /// Whether two iterations of a loop meet by two of its accesses, and which: compiled code makes these accesses then.
@@ -132,6 +137,7 @@ unsafe extern "C" fn set_num_threads(count: c_int) {
 export! {
     "__deadheat_loop" plain => loop_begins;
     "__deadheat_iterations" plain => iterations;
+    "__deadheat_iteration_met" plain => iteration_met;
     "__deadheat_meet" plain => do_meet;
     "__deadheat_iteration" plain => iteration;
     "__kmpc_serialized_parallel" plain => serialized_parallel;

@@ -101,6 +101,9 @@ struct Pieces {
     are_iterations: bool,
     /// Where it is fixed whose pieces they are.
     own: Option<OwnPieces>,
+    /// Whether the present piece only shows what iterations do that come in the next one; the ends of such pieces.
+    shows: bool,
+    shown: Vec<Signal>,
     count: u32,
     /// What the member is outside the present piece.
     aside: Option<Aside>,
@@ -309,6 +312,8 @@ impl Strand {
                 stack,
                 own,
                 are_iterations: handing != Handing::ToAny,
+                shows: false,
+                shown: Vec::new(),
                 count: 0,
                 aside: None,
             });
@@ -374,6 +379,29 @@ impl Strand {
         self.run_piece(|parent| descriptions.add(kind, parent, stack, first, iterations));
     }
 
+    /// An iteration is shown that meets another one: it will be run with all others.
+    pub fn begin_shown(&mut self, iteration: u64) {
+        self.begin_piece(Kind::Iterations, iteration, 1);
+        if let Some(pieces) = self.pieces() {
+            pieces.shows = pieces.aside.is_some();
+        }
+    }
+
+    /// So many iterations begin, of which some may have been shown: those come before.
+    pub fn begin_iterations(&mut self, first: u64, count: u32) {
+        self.begin_piece(Kind::Iterations, first, count);
+        if let Some(pieces) = self.pieces()
+            && !pieces.shown.is_empty()
+        {
+            let shown = std::mem::take(&mut pieces.shown);
+            self.join(&shown);
+        }
+    }
+
+    fn pieces(&mut self) -> Option<&mut Pieces> {
+        self.member.as_mut()?.pieces.as_mut()
+    }
+
     /// What the threads have computed for a reduction is combined by one of them, or by each: that is the runtime's
     /// choice. So whoever does it does it as if handed a piece.
     pub fn begin_combining(&mut self) {
@@ -418,11 +446,7 @@ impl Strand {
         };
         let description = describe(self.description);
         let aside = self.step_aside((order, heard), description, phase);
-        if let Some(Member {
-            pieces: Some(pieces),
-            ..
-        }) = &mut self.member
-        {
+        if let Some(pieces) = self.pieces() {
             pieces.aside = Some(aside);
         }
     }
@@ -438,10 +462,15 @@ impl Strand {
             let team = team.clone();
             let own = pieces.own.take();
             self.settle();
+            let end = tasks().structure.end(&self.order, None);
+            if let Some(pieces) = self.pieces()
+                && std::mem::take(&mut pieces.shows)
+            {
+                pieces.shown.push(end);
+            }
             match own {
                 None => {
                     team.tell_end(self);
-                    let end = tasks().structure.end(&self.order, None);
                     self.step_back(aside);
                     if self.has_asked() {
                         self.join(&[end]);
@@ -450,16 +479,12 @@ impl Strand {
                 Some(mut own) => {
                     let structure = &tasks().structure;
                     structure.end(&self.order, Some(&mut own.past));
-                    own.ended.push(structure.end(&self.order, None));
+                    own.ended.push(end);
                     own.leaks |= self.has_children();
                     let heard = self.heard.now;
                     self.step_back(aside);
                     sections::add(&mut self.heard, heard);
-                    if let Some(Member {
-                        pieces: Some(pieces),
-                        ..
-                    }) = &mut self.member
-                    {
+                    if let Some(pieces) = self.pieces() {
                         pieces.own = Some(own);
                     }
                 }
