@@ -32,12 +32,12 @@ demo: compilers
 
 ## Installs the compilers that checking C and C++ programs needs, or says what to install.
 compilers:
-	@for tool in clang-19 gcc g++; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	@for tool in clang-19 llvm-config-19 gcc g++; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	  case "$$(clang-19 -print-file-name=libomp.so 2>/dev/null)" in /*) ;; *) missing="$$missing libomp";; esac; \
 	  test -z "$$missing" && exit 0; \
 	  if command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
-	    apt-get update -qq && apt-get install -y -qq clang-19 libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
-	  else echo "install$$missing to check C and C++ programs (apt install clang-19 libomp-19-dev gcc g++)"; fi
+	    apt-get update -qq && apt-get install -y -qq clang-19 llvm-19-dev libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
+	  else echo "install$$missing to check C and C++ programs (apt install clang-19 llvm-19-dev libomp-19-dev gcc g++)"; fi
 
 ## Installs CMake, which libuv and LevelDB are built with, where it may; they are skipped without.
 cmake:
@@ -121,6 +121,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=2000 $(CARGO) test --release -p deadheat-task --test ground_truth -- --nocapture long_arrays
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=1000000 $(CARGO) test --release -p deadheat-testing --test fasttrack -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_random -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_OPENMP) $(CARGO) test --release -p deadheat-cli --test openmp_loops -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_NATIVE) $(CARGO) test --release -p deadheat-cli --test native_random -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat --test stopping -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_HOSTILE) $(CARGO) test --release -p deadheat-cli --test command -- --nocapture hostile_random::

@@ -17,6 +17,30 @@ void __tsan_write_range(void *address, size_t size) { (void)address, (void)size;
 void *__tsan_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
 void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(to, from, size); }
 void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
+void __deadheat_memcpy(void *to, const void *from, size_t size) { memcpy(to, from, size); }
+void __deadheat_memmove(void *to, const void *from, size_t size) { memmove(to, from, size); }
+void __deadheat_memset(void *to, int value, size_t size) { memset(to, value, size); }
+#define RANGES(kind) \
+  void __deadheat_##kind##_range(void *address, size_t size) { (void)address, (void)size; } \
+  void __deadheat_##kind##_pieces(void *first, size_t size, size_t count, size_t step) { (void)first, (void)size, (void)count, (void)step; }
+RANGES(read)
+RANGES(write)
+RANGES(update)
+void __deadheat_loop(int together) { (void)together; }
+void __deadheat_iteration(long number) { (void)number; }
+void __deadheat_iteration_met(long number) { (void)number; }
+void __deadheat_iterations(long first, long count) { (void)first, (void)count; }
+void __deadheat_lane(long number) { (void)number; }
+void __deadheat_lanes_end(void) {}
+#define MEET(name)                                                                                             \
+  int name(void *a, long by, long size, long count, long step, void *b, long by2, long size2, long count2, long step2, long iterations, \
+           long met[2]) {                                                                                      \
+    (void)a, (void)by, (void)size, (void)count, (void)step, (void)b, (void)by2, (void)size2, (void)count2, (void)step2; \
+    (void)iterations, (void)met;                                                                               \
+    return 0;                                                                                                  \
+  }
+MEET(__deadheat_meet)
+MEET(__deadheat_meet_backwards)
 HOOK(__tsan_vptr_read)
 void __tsan_vptr_update(void *address, void *value) { (void)address, (void)value; }
 void __tsan_atomic_thread_fence(int order) { (void)order; __atomic_thread_fence(5); }

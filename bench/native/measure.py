@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Builds every kernel of a directory four ways, runs each a few times in turn, prints processor time and peak memory as
-ratios to the uninstrumented program, and last deadheat's time over ThreadSanitizer's. Those of threads that deadheat has built are
-run twice: checked, and recorded.
+"""Builds every kernel of a directory six ways, runs each a few times in turn, prints processor time and peak memory as
+ratios to the uninstrumented program, and last deadheat's time over ThreadSanitizer's. "hooks" is clang's own pass with functions
+that do nothing, "marks" deadheat's pass with such; "clang" is deadheat with clang's own pass. Those of threads that deadheat has built
+are run twice: checked, and recorded. DEADHEAT_INSTRUMENT can leave out parts of deadheat's pass: -own,-loops,-told.
 measure.py DEADHEAT DIRECTORY [KERNEL…]
 In the directory `openmp` the peer is ThreadSanitizer with Archer, and teams have two threads."""
 import os, subprocess, sys, tempfile
@@ -15,7 +16,7 @@ directory = os.path.abspath(sys.argv[2])
 openmp = os.path.basename(directory) == "openmp"
 clang = clang()
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-WAYS = ["plain", "hooks", "deadheat", "tsan"] + ([] if openmp else ["record"])
+WAYS = ["plain", "hooks", "deadheat", "tsan", "marks", "clang"] + ([] if openmp else ["record"])
 FLAGS = ["-O2", "-g", "-fopenmp" if openmp else "-pthread"]
 
 
@@ -33,7 +34,11 @@ def build(kernel, room):
     run(clang, *FLAGS, "-fsanitize=thread", "-c", source, "-o", program["hooks"] + ".o")
     run(clang, "-O2", "-c", os.path.join(here, "hooks.c"), "-o", os.path.join(room, "hooks.o"))
     run(clang, FLAGS[-1], program["hooks"] + ".o", os.path.join(room, "hooks.o"), *libraries, "-o", program["hooks"])
-    run(deadheat, "cc", "--with=" + clang, *FLAGS, source, *libraries, "-o", program["deadheat"])
+    build = [deadheat, "cc", "--with=" + clang, *FLAGS, source]
+    run(*build, "-c", "-o", program["marks"] + ".o")
+    run(clang, FLAGS[-1], program["marks"] + ".o", os.path.join(room, "hooks.o"), *libraries, "-o", program["marks"])
+    run(*build, *libraries, "-o", program["deadheat"])
+    run("env", "DEADHEAT_INSTRUMENT=clang", *build, *libraries, "-o", program["clang"])
     run(clang, *FLAGS, "-fsanitize=thread", source, *libraries, "-o", program["tsan"])
     return program
 
@@ -42,7 +47,7 @@ kernels = sys.argv[3:] or sorted(name.rsplit(".", 1)[0] for name in os.listdir(d
 rows = {}
 with tempfile.TemporaryDirectory() as room:
     launcher = Launcher(room)
-    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'deadheat':>9} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7} | deadheat/tsan")
+    print(f"{'kernel':18} {'plain':>8} | {'hooks':>7} {'marks':>7} {'deadheat':>9} {'clang':>7} {'tsan':>7} {'record':>7}  times | {'plain':>7} | {'deadheat':>9} {'tsan':>7}  times the memory | {'tape':>7} | deadheat/tsan")
     for kernel in kernels:
         group = open(source_of(kernel)).readline().split()[1].rstrip(":")
         programs = build(kernel, room)
@@ -57,8 +62,8 @@ with tempfile.TemporaryDirectory() as room:
         rows[kernel] = (group, [ratio(way, "processor") for way in WAYS], [ratio(way, "kilobytes") for way in WAYS])
         time_, memory = rows[kernel][1:]
         over_tsan = time_[2] / time_[3] if None not in time_[2:4] else None
-        print(f"{kernel:18} {plain.processor:7.3f}s | {shown(time_[1], 7)} {shown(time_[2], 9)} {shown(time_[3], 7)} "
-              f"{shown(time_[4], 7) if 'record' in WAYS else '':7}        | "
+        print(f"{kernel:18} {plain.processor:7.3f}s | {shown(time_[1], 7)} {shown(time_[4], 7)} {shown(time_[2], 9)} {shown(time_[5], 7)} {shown(time_[3], 7)} "
+              f"{shown(time_[6], 7) if 'record' in WAYS else '':7}        | "
               f"{plain.kilobytes / 1024:5.0f}MB | {shown(memory[2], 9)} {shown(memory[3], 7)}                   | "
               f"{tape / 2**20:5.0f}MB | {shown(over_tsan, 13)}", flush=True)
 for group in ("users", "kind", "tasks", "loops", "hard"):
@@ -66,8 +71,8 @@ for group in ("users", "kind", "tasks", "loops", "hard"):
     if both:
         times = [mean([r[0][i] for r in both]) for i in range(len(WAYS))]
         memory = [mean([r[1][i] for r in both]) for i in range(len(WAYS))]
-        print(f"geometric mean, {group} ({len(both)}): hooks {times[1]:.1f}, deadheat {times[2]:.1f}, tsan {times[3]:.1f} times; "
+        print(f"geometric mean, {group} ({len(both)}): hooks {times[1]:.1f}, marks {times[4]:.1f}, deadheat {times[2]:.1f}, with clang's pass {times[5]:.1f}, tsan {times[3]:.1f} times; "
               f"memory deadheat {memory[2]:.1f}, tsan {memory[3]:.1f} times; deadheat/tsan {times[2] / times[3]:.2f} in time, {memory[2] / memory[3]:.2f} in memory"
-              + (f"; record/deadheat {times[4] / times[2]:.2f} in time" if "record" in WAYS else ""))
+              + (f"; record/deadheat {times[6] / times[2]:.2f} in time" if "record" in WAYS else ""))
 for what, cost in (("all, time", 0), ("all, memory", 1)):
     print(summary(what, [(kernel, r[cost][2], r[cost][3]) for kernel, (_, *r) in rows.items() if None not in r[cost]]))

@@ -23,7 +23,10 @@ constexpr StringLiteral IterationName = "__deadheat_iteration";
 constexpr StringLiteral LoopName = "__deadheat_loop";
 constexpr StringLiteral IterationsName = "__deadheat_iterations";
 constexpr StringLiteral MeetName = "__deadheat_meet";
+constexpr StringLiteral MeetBackwardsName = "__deadheat_meet_backwards";
 constexpr StringLiteral MetName = "__deadheat_iteration_met";
+constexpr StringLiteral LaneName = "__deadheat_lane";
+constexpr StringLiteral LanesEndName = "__deadheat_lanes_end";
 
 class Iterations {
   LoopInfo &loops;

@@ -13,7 +13,7 @@
 //
 // Of a worksharing loop each iteration may run beside each other one. Where all that iterations access is known before, it is
 // computed whether two of them meet: then the two accesses that do are made for these iterations, each told apart, and whatever
-// judges them reports them. All iterations together are then one piece, and what they access is checked as that of any loop.
+// judges them reports them; likewise for the lanes of `simd`. All iterations together are then one piece, and what they access is checked as that of any loop.
 #pragma once
 
 #include "iterations.h"
@@ -26,6 +26,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace deadheat {
@@ -139,8 +140,9 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
 
   static constexpr unsigned MostPairs = 24;
 
-  // Judges a loop whose iterations are told apart once and for all. False: each has to be told.
-  bool judgeIterations(Loop &loop, CallInst &iteration) {
+  // Judges a loop whose iterations are told apart once and for all, or, if nothing tells of them, as lanes that run at the same
+  // time. False: each has to be told.
+  bool judgeIterations(Loop &loop, CallInst *iteration) {
     BasicBlock *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
     if (!before || !latch || loop.getExitingBlock() != latch)
       return false;
@@ -150,7 +152,7 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     SmallVector<Walk> walks;
     for (BasicBlock *block : loop.blocks())
       for (Instruction &instruction : *block) {
-        if (&instruction != &iteration && (maySynchronise(instruction) || isTableCheck(instruction)))
+        if (&instruction != iteration && (maySynchronise(instruction) || isTableCheck(instruction)))
           return false;
         CallInst *mark = asMark(instruction);
         if (!mark)
@@ -163,40 +165,59 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     SmallVector<std::pair<const Walk *, const Walk *>> pairs;
     for (const Walk &one : walks)
       for (const Walk &other : walks)
-        if (&one <= &other && (one.writes() || other.writes()) && !neverMeet(one, other))
+        // Of two accesses in one lane, the first in the program comes first in all lanes: those of one and the same stay in order.
+        if ((iteration ? &one <= &other : &one < &other) && (one.writes() || other.writes()) && !neverMeet(one, other))
           pairs.push_back({&one, &other});
-    const SCEV *which = evolution->getSCEV(iteration.getArgOperand(0));
-    while (auto *cast = dyn_cast<SCEVIntegralCastExpr>(which))
-      which = cast->getOperand();
-    auto *first = dyn_cast<SCEVAddRecExpr>(which);
-    if (pairs.size() > MostPairs || !first || first->getLoop() != &loop)
+    Type *type = Type::getInt64Ty(context());
+    const SCEV *start = iteration ? startOf(*iteration, loop) : number(0);
+    if (pairs.size() > MostPairs || !start)
       return false;
+    if (!iteration && pairs.empty())
+      return true;
 
     SCEVExpander expander(*evolution, before->getDataLayout(), "deadheat");
     Instruction *end = before->getTerminator();
-    Type *type = Type::getInt64Ty(context());
     const SCEV *count = evolution->getAddExpr(evolution->getTruncateOrZeroExtend(edges, type), number(1));
-    SmallVector<const SCEV *> all = {count, first->getStart()};
+    SmallVector<const SCEV *> all = {count, start};
     for (const Walk &walk : walks)
       all.append({walk.begin, walk.by, walk.size, walk.count, walk.step});
     if (!all_of(all, [&](const SCEV *one) { return expander.isSafeToExpandAt(one, end); }))
       return false;
     Value *iterations = expander.expandCodeFor(count, type, end);
-    const SCEV *start = evolution->getTruncateOrSignExtend(first->getStart(), type);
-    Value *number = expander.expandCodeFor(start, type, end);
+    Value *first = expander.expandCodeFor(start, type, end);
     DenseMap<const Walk *, SmallVector<Value *, 5>> values;
     for (auto [one, other] : pairs)
       for (const Walk *walk : {one, other})
         if (auto &known = values[walk]; known.empty())
           for (const SCEV *part : {walk->begin, walk->by, walk->size, walk->count, walk->step})
             known.push_back(expander.expandCodeFor(part, part->getType(), end));
+    DebugLoc location = iteration ? iteration->getDebugLoc() : loop.getStartLoc();
     for (auto [one, other] : pairs)
-      tellMeeting(*end, iteration, number, iterations, {one, other}, values[one], values[other]);
+      tellMeeting(*end, location, iteration ? MetName : LaneName, first, iterations, {one, other}, values[one], values[other]);
+    if (!iteration)
+      return true;
     IRBuilder<> builder(end);
-    builder.SetCurrentDebugLocation(iteration.getDebugLoc());
-    builder.CreateCall(Iterations::function(*end->getModule(), IterationsName, {type, type}), {number, iterations});
-    iteration.eraseFromParent();
+    builder.SetCurrentDebugLocation(location);
+    builder.CreateCall(Iterations::function(*end->getModule(), IterationsName, {type, type}), {first, iterations});
+    iteration->eraseFromParent();
     return true;
+  }
+
+  // The number of a loop's first iteration, as it is told.
+  const SCEV *startOf(CallInst &iteration, Loop &loop) {
+    const SCEV *which = evolution->getSCEV(iteration.getArgOperand(0));
+    while (auto *cast = dyn_cast<SCEVIntegralCastExpr>(which))
+      which = cast->getOperand();
+    auto *numbers = dyn_cast<SCEVAddRecExpr>(which);
+    if (!numbers || numbers->getLoop() != &loop)
+      return nullptr;
+    return evolution->getTruncateOrSignExtend(numbers->getStart(), Type::getInt64Ty(context()));
+  }
+
+  // `simd` without `safelen`: what the program says of its accesses.
+  static bool hasLanes(Loop &loop) {
+    MDNode *description = loop.getLoopID();
+    return description && findOptionMDForLoopID(description, "llvm.loop.parallel_accesses");
   }
 
   static bool isTableCheck(Instruction &instruction) {
@@ -205,11 +226,11 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
   }
 
   // Makes the two accesses by which two iterations meet, if there are any.
-  void tellMeeting(Instruction &end, CallInst &iteration, Value *first, Value *iterations,
+  void tellMeeting(Instruction &end, const DebugLoc &location, StringRef teller, Value *first, Value *iterations,
                    std::pair<const Walk *, const Walk *> walks, ArrayRef<Value *> one, ArrayRef<Value *> other) {
     Module &module = *end.getModule();
     IRBuilder<> builder(&end);
-    builder.SetCurrentDebugLocation(iteration.getDebugLoc());
+    builder.SetCurrentDebugLocation(location);
     Type *number = builder.getInt64Ty(), *pointer = builder.getPtrTy();
     IRBuilder<> entry(&*end.getFunction()->getEntryBlock().getFirstInsertionPt());
     Value *met = entry.CreateAlloca(ArrayType::get(number, 2));
@@ -222,7 +243,9 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
       }
     types.append({number, pointer});
     arguments.append({iterations, met});
-    FunctionCallee meet = module.getOrInsertFunction(MeetName, FunctionType::get(builder.getInt1Ty(), types, false));
+    // Lanes go on together: an access meets what comes before it in a later iteration, as that should have come after.
+    StringRef question = teller == LaneName ? MeetBackwardsName : MeetName;
+    FunctionCallee meet = module.getOrInsertFunction(question, FunctionType::get(builder.getInt1Ty(), types, false));
     Value *doMeet = builder.CreateCall(meet, arguments);
     MDNode *rarely = MDBuilder(context()).createUnlikelyBranchWeights();
     Instruction *inside = SplitBlockAndInsertIfThen(doMeet, &end, false, rarely, updater, loops);
@@ -230,13 +253,16 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
       builder.SetInsertPoint(inside);
       Value *place = builder.CreateConstInBoundsGEP2_64(ArrayType::get(number, 2), met, 0, index);
       Value *which = builder.CreateLoad(number, place);
-      builder.CreateCall(Iterations::function(module, MetName, {number}), {builder.CreateAdd(first, which)});
+      builder.CreateCall(Iterations::function(module, teller, {number}), {builder.CreateAdd(first, which)});
       auto *mark = cast<CallInst>(walk->mark->clone());
       mark->setArgOperand(0, builder.CreatePtrAdd(values[0], builder.CreateMul(which, values[1])));
       for (unsigned argument : {1, 2, 3})
         mark->setArgOperand(argument, values[argument + 1]);
       mark->insertBefore(inside);
     }
+    builder.SetInsertPoint(inside);
+    if (teller == LaneName)
+      builder.CreateCall(Iterations::function(module, LanesEndName, {}));
   }
 
   bool moveMarks(Loop &loop) {
@@ -247,10 +273,12 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     if (backEdges && isa<SCEVCouldNotCompute>(backEdges))
       backEdges = nullptr;
     if (CallInst *iteration = iterationOf(loop)) {
-      if (!judgeIterations(loop, *iteration))
+      if (!judgeIterations(loop, iteration))
         return false;
-      before = loop.getLoopPreheader();
+    } else if (hasLanes(loop)) {
+      judgeIterations(loop, nullptr);
     }
+    before = loop.getLoopPreheader();
     SmallVector<CallInst *> marks, others;
     for (BasicBlock *block : loop.blocks())
       for (Instruction &instruction : *block) {

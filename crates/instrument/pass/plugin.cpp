@@ -1,4 +1,5 @@
-// What clang loads with -fpass-plugin.
+// What clang loads with -fpass-plugin. The order: mark.h says what marks are; place_marks.h places them, first of all passes;
+// drop_own.h, loop_marks.h and drop_told.h leave as few as will do; lower.h makes calls of the rest, last of all.
 
 #include "drop_own.h"
 #include "drop_told.h"
@@ -11,17 +12,28 @@
 
 using namespace llvm;
 
+// To measure what each brings, DEADHEAT_INSTRUMENT can leave some out: `-own,-loops,-told`.
+static bool isLeftOut(StringRef name) {
+  const char *text = std::getenv("DEADHEAT_INSTRUMENT");
+  SmallVector<StringRef> words;
+  StringRef(text ? text : "").split(words, ',');
+  return is_contained(words, name);
+}
+
 static void registerPasses(PassBuilder &builder) {
   builder.registerPipelineStartEPCallback(
       [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(deadheat::PlaceMarks()); });
-  builder.registerPeepholeEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
-    passes.addPass(deadheat::DropOwn());
-    passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  });
-  builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &passes, OptimizationLevel) { passes.addPass(deadheat::LoopMarks()); });
+  if (!isLeftOut("-own"))
+    builder.registerPeepholeEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+      passes.addPass(deadheat::DropOwn());
+      passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+    });
+  if (!isLeftOut("-loops"))
+    builder.registerVectorizerStartEPCallback(
+        [](FunctionPassManager &passes, OptimizationLevel) { passes.addPass(deadheat::LoopMarks()); });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
-    passes.addPass(createModuleToFunctionPassAdaptor(deadheat::DropTold()));
+    if (!isLeftOut("-told"))
+      passes.addPass(createModuleToFunctionPassAdaptor(deadheat::DropTold()));
     passes.addPass(deadheat::Lower());
   });
 }

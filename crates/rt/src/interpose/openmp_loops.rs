@@ -9,10 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::real::real;
 use crate::hooks::export;
 use crate::openmp::descriptions::Kind;
-use crate::openmp::meetings::{Meeting, Walk, meet};
+use crate::openmp::meetings::{Apart, Meeting, Walk, meet};
 use crate::openmp::strand::Strand;
+use crate::openmp::team;
 use crate::openmp::{Seen, see, tasks, with_strand};
 use crate::order::thread::enter;
+use crate::output::recording;
+use crate::platform::world::world;
 
 type Location = *const c_void;
 
@@ -78,40 +81,71 @@ extern "C" fn iteration_met(number: u64) {
 }
 
 /// Whether two iterations of a loop meet by two of its accesses, and which: compiled code makes these accesses then.
-unsafe extern "C" fn do_meet(
-    begin: usize,
-    by: i64,
-    size: i64,
-    count: i64,
-    step: i64,
-    other_begin: usize,
-    other_by: i64,
-    other_size: i64,
-    other_count: i64,
-    other_step: i64,
-    iterations: i64,
-    met: *mut [i64; 2],
-) -> bool {
-    let walk = |begin, by, size, count, step| Walk {
-        begin,
-        by,
-        size,
-        count,
-        step,
+macro_rules! meetings {
+    ($($name:ident = $apart:expr;)*) => {
+        $(unsafe extern "C" fn $name(
+            begin: usize,
+            by: i64,
+            size: i64,
+            count: i64,
+            step: i64,
+            other_begin: usize,
+            other_by: i64,
+            other_size: i64,
+            other_count: i64,
+            other_step: i64,
+            iterations: i64,
+            met: *mut [i64; 2],
+        ) -> bool {
+            let one = Walk { begin, by, size, count, step };
+            let other = Walk {
+                begin: other_begin,
+                by: other_by,
+                size: other_size,
+                count: other_count,
+                step: other_step,
+            };
+            match meet(one, other, iterations, $apart) {
+                Meeting::Of(first, second) => {
+                    // SAFETY: compiled code has made room for two numbers.
+                    unsafe { met.write([first, second]) };
+                    true
+                }
+                Meeting::Never => false,
+                Meeting::TooManyToSay => {
+                    see(Seen::StaticLoops);
+                    false
+                }
+            }
+        })*
     };
-    let one = walk(begin, by, size, count, step);
-    let other = walk(other_begin, other_by, other_size, other_count, other_step);
-    match meet(one, other, iterations) {
-        Meeting::Of(first, second) => {
-            // SAFETY: compiled code has made room for two numbers.
-            unsafe { met.write([first, second]) };
-            true
+}
+
+meetings! {
+    do_meet = Apart::Any;
+    do_meet_backwards = Apart::Backwards;
+}
+
+/// A lane of `simd` does something that another one meets.
+extern "C" fn lane(number: u64, pc: usize) {
+    let Some(entered) = enter() else { return };
+    let thread = entered.thread();
+    let stack = thread.stack_at(pc);
+    if with_strand(thread, |strand| strand.begin_lane(stack, number)) == Some(true) {
+        team::enter_region();
+        world().alone.store(false, Ordering::Relaxed);
+        thread.refresh();
+    }
+}
+
+extern "C" fn lanes_end() {
+    let Some(entered) = enter() else { return };
+    let thread = entered.thread();
+    if with_strand(thread, Strand::end_lanes) == Some(true) {
+        if team::leave_region() && !recording::on() {
+            world().alone.store(true, Ordering::Relaxed);
         }
-        Meeting::Never => false,
-        Meeting::TooManyToSay => {
-            see(Seen::StaticLoops);
-            false
-        }
+        thread.refresh();
     }
 }
 
@@ -139,6 +173,9 @@ export! {
     "__deadheat_iterations" plain => iterations;
     "__deadheat_iteration_met" plain => iteration_met;
     "__deadheat_meet" plain => do_meet;
+    "__deadheat_meet_backwards" plain => do_meet_backwards;
+    "__deadheat_lane" 1 => lane;
+    "__deadheat_lanes_end" plain => lanes_end;
     "__deadheat_iteration" plain => iteration;
     "__kmpc_serialized_parallel" plain => serialized_parallel;
     "__kmpc_push_num_threads" plain => push_num_threads;

@@ -43,8 +43,17 @@ impl Walk {
     }
 }
 
+/// Which iterations count as meeting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Apart {
+    /// Any two.
+    Any,
+    /// The second access's has to come before the first's.
+    Backwards,
+}
+
 /// Whether two different iterations, of so many, touch the same bytes by two accesses.
-pub fn meet(one: Walk, other: Walk, iterations: i64) -> Meeting {
+pub fn meet(one: Walk, other: Walk, iterations: i64, apart: Apart) -> Meeting {
     let touch_nothing = |walk: Walk| walk.size <= 0 || walk.count <= 0;
     if iterations < 2 || touch_nothing(one) || touch_nothing(other) {
         return Meeting::Never;
@@ -64,10 +73,14 @@ pub fn meet(one: Walk, other: Walk, iterations: i64) -> Meeting {
             let distance = other.piece(other_piece) - one.piece(piece);
             let sizes = (one.size, other.size);
             let found = match in_step {
-                true => in_step_at(distance, sizes, one.by, iterations),
+                true => in_step_at(distance, sizes, one.by, iterations, apart),
                 false => (0..iterations).find_map(|first| {
                     let distance = distance - i128::from(one.by) * i128::from(first);
-                    let second = meets(distance, sizes, other.by, iterations, first)?;
+                    let end = match apart {
+                        Apart::Any => iterations,
+                        Apart::Backwards => first,
+                    };
+                    let second = meets(distance, sizes, other.by, end, first)?;
                     Some((first, second))
                 }),
             };
@@ -85,10 +98,15 @@ fn in_step_at(
     (size, other_size): (i64, i64),
     by: i64,
     iterations: i64,
+    apart: Apart,
 ) -> Option<(i64, i64)> {
     // The second, so many iterations later (or earlier), is at this distance from the first.
     let later = iterations - 1;
-    let apart = overlapping(distance, (size, other_size), by, (-later, later))?;
+    let last = match apart {
+        Apart::Any => later,
+        Apart::Backwards => -1,
+    };
+    let apart = overlapping(distance, (size, other_size), by, (-later, last))?;
     let pick = |(low, high)| if low != 0 { low } else { high };
     let apart: i64 = pick(apart);
     (apart != 0).then(|| ((-apart).max(0), apart.max(0)))
@@ -156,16 +174,24 @@ mod tests {
                 (bytes.clone())
                     .any(|byte| touches(one, first, byte) && touches(other, second, byte))
             };
-            match meet(one, other, iterations) {
+            let apart = [Apart::Any, Apart::Backwards][rng.usize(..2)];
+            let counts = |first, second| match apart {
+                Apart::Any => first != second,
+                Apart::Backwards => second < first,
+            };
+            match meet(one, other, iterations, apart) {
                 Meeting::Of(first, second) => {
                     let both = [first, second];
                     assert!(both.iter().all(|one| (0..iterations).contains(one)));
-                    assert!(first != second && meets(first, second), "{one:?} {other:?}");
+                    assert!(
+                        counts(first, second) && meets(first, second),
+                        "{one:?} {other:?}"
+                    );
                     seen[0] += 1;
                 }
                 Meeting::Never => {
                     for first in 0..iterations {
-                        for second in (0..iterations).filter(|second| *second != first) {
+                        for second in (0..iterations).filter(|second| counts(first, *second)) {
                             assert!(!meets(first, second), "{one:?} {other:?} {iterations}");
                         }
                     }
@@ -188,15 +214,20 @@ mod tests {
         };
         let long = 1 << 40;
         assert_eq!(
-            meet(walk(1 << 41, 8, 1), walk(1 << 41, 8, 1), long),
+            meet(walk(1 << 41, 8, 1), walk(1 << 41, 8, 1), long, Apart::Any),
             Meeting::Never
         );
         assert_eq!(
-            meet(walk(1 << 41, 8, 1), walk((1 << 41) + 8, 8, 1), long),
+            meet(
+                walk(1 << 41, 8, 1),
+                walk((1 << 41) + 8, 8, 1),
+                long,
+                Apart::Any
+            ),
             Meeting::Of(1, 0)
         );
         assert_eq!(
-            meet(walk(1 << 41, 8, 1), walk(1 << 41, 16, 1), long),
+            meet(walk(1 << 41, 8, 1), walk(1 << 41, 16, 1), long, Apart::Any),
             Meeting::TooManyToSay
         );
     }

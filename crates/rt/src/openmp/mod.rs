@@ -20,6 +20,7 @@
 
 pub mod dependences;
 pub mod descriptions;
+pub mod lanes;
 pub mod meetings;
 pub mod memory;
 pub mod messages;

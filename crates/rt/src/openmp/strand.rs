@@ -125,6 +125,8 @@ pub struct Strand {
     pub stack_is_free: bool,
     /// What orders the `ordered` block that it is in, or was in last.
     pub ordered: usize,
+    /// While it runs a lane of `simd`.
+    pub lanes: Option<Box<super::lanes::Lanes>>,
     /// For an implicit task: its place in the team.
     pub member: Option<super::team::Member>,
     /// What the runtime says of the frames on the stack that it shares with who waits for it.
@@ -191,6 +193,7 @@ impl Strand {
             piece: (Step::NONE, 0),
             stack_is_free: false,
             ordered: 0,
+            lanes: None,
             member: None,
             home: std::ptr::null(),
             outer: std::ptr::null_mut(),
