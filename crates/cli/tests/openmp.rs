@@ -399,6 +399,34 @@ fn loops_whose_iterations_are_not_told_apart_limit_the_promise() {
     }
 }
 
+/// Lanes go on together, statement by statement: what a later iteration needs of an earlier one has to come before it in the program.
+#[test]
+fn lanes_of_simd_that_need_each_other_are_races() {
+    let Some(compiler) = openmp_compiler() else {
+        return;
+    };
+    if deadheat_instrument::PLUGIN.is_none() {
+        return;
+    }
+    for (races, body) in [
+        (true, "for (int i = 0; i < 90; i++) a[i + 1] = a[i] + 1;"),
+        (
+            true,
+            "for (int i = 0; i < 90; i++) { a[i] = i; a[99 - i] = a[i + 1]; }",
+        ),
+        (false, "for (int i = 0; i < 90; i++) a[i] = a[i + 1] + 1;"),
+        (false, "for (int i = 0; i < 90; i++) a[i] += 1;"),
+        (false, "for (int i = 0; i < 90; i++) a[0] = i;"),
+        (false, "for (int i = 0; i < 40; i++) a[i + 40] = a[i];"),
+    ] {
+        for around in ["", "#pragma omp parallel\n#pragma omp single\n"] {
+            let report = report_of(&format!("{around}#pragma omp simd\n{body}"), compiler, &[]);
+            let found = report["races"].as_array().unwrap();
+            assert_eq!(!found.is_empty(), races, "{around}{body}: {report}");
+        }
+    }
+}
+
 #[test]
 fn what_one_run_cannot_know_limits_its_promise() {
     let Some(compiler) = openmp_compiler() else {

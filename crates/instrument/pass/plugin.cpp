@@ -9,6 +9,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -29,8 +30,10 @@ static void registerPasses(PassBuilder &builder) {
       passes.addPass(SROAPass(SROAOptions::ModifyCFG));
     });
   if (!isLeftOut("-loops"))
-    builder.registerVectorizerStartEPCallback(
-        [](FunctionPassManager &passes, OptimizationLevel) { passes.addPass(deadheat::LoopMarks()); });
+    builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+      passes.addPass(LoopSimplifyPass());
+      passes.addPass(deadheat::LoopMarks());
+    });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
     if (!isLeftOut("-told"))
       passes.addPass(createModuleToFunctionPassAdaptor(deadheat::DropTold()));
