@@ -379,22 +379,35 @@ impl Strand {
         self.run_piece(|parent| descriptions.add(kind, parent, stack, first, iterations));
     }
 
-    /// An iteration is shown that meets another one: it will be run with all others.
+    /// An iteration is shown that meets another one, which is shown next or was before: it will be run with all others. Of
+    /// several such pairs one comes after the other, as the same iteration may be in both.
     pub fn begin_shown(&mut self, iteration: u64) {
         self.begin_piece(Kind::Iterations, iteration, 1);
-        if let Some(pieces) = self.pieces() {
-            pieces.shows = pieces.aside.is_some();
+        let Some(pieces) = self.pieces() else { return };
+        pieces.shows = pieces.aside.is_some();
+        if pieces.shown.len().is_multiple_of(2) {
+            self.follow_shown();
         }
     }
 
     /// So many iterations begin, of which some may have been shown: those come before.
     pub fn begin_iterations(&mut self, first: u64, count: u32) {
         self.begin_piece(Kind::Iterations, first, count);
+        self.follow_shown();
+        if let Some(pieces) = self.pieces() {
+            pieces.shown.clear();
+        }
+    }
+
+    fn follow_shown(&mut self) {
         if let Some(pieces) = self.pieces()
             && !pieces.shown.is_empty()
         {
             let shown = std::mem::take(&mut pieces.shown);
             self.join(&shown);
+            if let Some(pieces) = self.pieces() {
+                pieces.shown = shown;
+            }
         }
     }
 
