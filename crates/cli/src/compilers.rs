@@ -1,4 +1,4 @@
-//! `deadheat cc`, `deadheat c++` and `deadheat cargo`: compilers, with checking built in.
+//! `deadheat cc`, `deadheat c++`, `deadheat fc` and `deadheat cargo`: compilers, with checking built in.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,7 +48,44 @@ Examples:
 
 The compiler's own help: `deadheat cc -v --help`. With any other argument, --help is the compiler's.";
 
-/// Prints the help of `deadheat cc` or `deadheat c++`, if nothing else is asked of it; says whether it did. With any other
+/// Compile and link Fortran with checking built in: a drop-in for flang and gfortran
+///
+/// Takes the compiler's arguments and passes them on. flang's code is instrumented by the clang of its version, and linked by it, with
+/// flang's libraries. A program with tasks, or with what flang cannot compile yet, is built by gfortran, if it is built by one
+/// command and no compiler is chosen. gfortran's OpenMP programs are linked with LLVM's runtime. Neither reads the other's modules:
+/// build all of a program with one.
+#[derive(Args)]
+#[command(override_usage = "deadheat fc [--with=COMPILER] [COMPILER'S ARGUMENTS]…")]
+#[command(disable_help_flag = true, after_help = FORTRAN_HELP)]
+pub struct Fortran {
+    /// The compiler to use, by its name or path, as the first argument; flang (from 19) unless given, or gfortran
+    #[arg(long, value_name = "COMPILER", require_equals = true)]
+    #[allow(dead_code, reason = "for --help only, as the others")]
+    with: Option<OsString>,
+
+    /// The compiler's own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[allow(
+        dead_code,
+        reason = "for --help only: they are the compiler's before they are parsed"
+    )]
+    arguments: Vec<OsString>,
+}
+
+const FORTRAN_HELP: &str = "\
+Environment:
+  DEADHEAT_FC                 the compiler for Fortran; --with comes first
+  DEADHEAT_CACHE              where the runtime is unpacked; ~/.cache/deadheat unless given
+
+Examples:
+  deadheat fc -fopenmp -O1 prog.f90 -o prog && deadheat run -- ./prog
+  deadheat fc --with=gfortran -fopenmp -c prog.f90
+  make FC=\"deadheat fc\"
+  FC=\"deadheat fc\" cmake -B build -DCMAKE_BUILD_TYPE=RelWithDebInfo
+
+The compiler's own help: `deadheat fc -v --help`. With any other argument, --help is the compiler's.";
+
+/// Prints the help of `deadheat cc`, `deadheat c++` or `deadheat fc`, if nothing else is asked of it; says whether it did. With any other
 /// argument, `--help` is the compiler's.
 pub fn helped(words: &[OsString]) -> bool {
     let called = words.first().map(Path::new).and_then(Path::file_name);
@@ -59,10 +96,13 @@ pub fn helped(words: &[OsString]) -> bool {
         .map(|word| word.to_string_lossy())
         .collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-    let arguments = match (&*called, &words[..]) {
-        ("deadheat-cc" | "deadheat-c++", arguments) => arguments,
-        (_, ["help", "cc" | "c++"]) => &["--help"],
-        (_, ["cc" | "c++", arguments @ ..]) => arguments,
+    let (driver, arguments) = match (&*called, &words[..]) {
+        ("deadheat-cc" | "deadheat-c++", arguments) => ("cc", arguments),
+        ("deadheat-fc", arguments) => ("fc", arguments),
+        (_, ["help", "cc" | "c++"]) => ("cc", &["--help"][..]),
+        (_, ["help", "fc"]) => ("fc", &["--help"][..]),
+        (_, ["cc" | "c++", arguments @ ..]) => ("cc", arguments),
+        (_, ["fc", arguments @ ..]) => ("fc", arguments),
         _ => return false,
     };
     let asked = match arguments {
@@ -79,7 +119,7 @@ pub fn helped(words: &[OsString]) -> bool {
                 .iter()
                 .any(|id| argument.get_id() == id)
         };
-        let driver = command.find_subcommand("cc").cloned().unwrap_or_default();
+        let driver = command.find_subcommand(driver).cloned().unwrap_or_default();
         let mut driver = driver.mut_args(|argument| match is_general(&argument) {
             true => argument.hide(true),
             false => argument,

@@ -69,6 +69,7 @@ enum Command {
     Cc(compilers::Compiler),
     #[command(name = "c++")]
     Cxx(compilers::Compiler),
+    Fc(compilers::Fortran),
     Cargo(compilers::Cargo),
     Run(run::Arguments),
     Record(record::Arguments),
@@ -85,6 +86,7 @@ enum Command {
 const START: &str = "\
 To begin with:
   deadheat cc -O1 prog.c -o prog      compile a C program with checking built in; -fopenmp works, and so does c++
+  deadheat fc prog.f90 -o prog        the same for Fortran
   deadheat run -- ./prog              run it and report its races
   cargo deadheat test                 the same for a Rust program
   deadheat check prog.tp              check a program in the small language of tasks and threads
@@ -125,7 +127,9 @@ fn main() -> ExitCode {
         Command::Cargo(cargo) => compilers::run_cargo(&cargo, general),
         Command::Run(run) => run::run(&run, quiet),
         Command::Record(record) => record::run(&record, quiet),
-        Command::Cc(_) | Command::Cxx(_) => unreachable!("taken before the arguments are parsed"),
+        Command::Cc(_) | Command::Cxx(_) | Command::Fc(_) => {
+            unreachable!("taken before the arguments are parsed")
+        }
     };
     let status = result.unwrap_or_else(|failure| {
         output::complain_of(failure);

@@ -15,6 +15,8 @@ pub struct Arguments {
     pub compiles: bool,
     /// Those sources.
     pub sources: Vec<PathBuf>,
+    /// Fortran sources are compiled or preprocessed.
+    pub compiles_fortran: bool,
     /// An executable or shared object is linked.
     pub links: bool,
     /// A shared object or relocatable file, which gets its hooks from the executable.
@@ -73,6 +75,10 @@ const WITH_VALUE: &[&str] = &[
     "-include",
     "-imacros",
     "-include-pch",
+    "-J",
+    "-module-dir",
+    "-Xflang",
+    "-mmlir",
     "-isystem",
     "-iquote",
     "-idirafter",
@@ -145,6 +151,17 @@ const SOURCES: &[&str] = &[
     "c", "i", "ii", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "m", "mi", "mm", "M", "mii",
     "cppm", "ixx",
 ];
+
+/// Endings of Fortran sources; in capitals, they are preprocessed.
+const FORTRAN: &[&str] = &[
+    "f", "for", "ftn", "f77", "f90", "f95", "f03", "f08", "f18", "fpp",
+];
+
+/// Whether a file is a Fortran source, by its name.
+pub fn is_fortran(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    FORTRAN.contains(&&*ending.to_ascii_lowercase())
+}
 
 /// Endings of headers, which are precompiled and never linked.
 const HEADERS: &[&str] = &["h", "hh", "H", "hp", "hxx", "hpp", "HPP", "h++", "tcc"];
@@ -249,12 +266,16 @@ impl Arguments {
         let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         let (source, header) = match language {
             Some(language) => (
-                !language.starts_with("assembler"),
+                !language.starts_with("assembler") && !language.starts_with('f'),
                 language.ends_with("-header"),
             ),
             None => (SOURCES.contains(&ending), HEADERS.contains(&ending)),
         };
         self.compiles |= source || header;
+        self.compiles_fortran |= match language {
+            Some(language) => language.starts_with('f'),
+            None => is_fortran(path),
+        };
         if source {
             self.sources.push(path.to_path_buf());
         }

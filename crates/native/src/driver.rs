@@ -1,4 +1,4 @@
-//! `deadheat cc` and `deadheat c++`: a compiler as everyone knows it, with checking built in.
+//! `deadheat cc`, `deadheat c++` and `deadheat fc`: a compiler as everyone knows it, with checking built in.
 //!
 //! Both compilers instrument every access when given `-fsanitize=thread` and would link their own runtime for
 //! it; ours goes there instead. Everything the user wrote is passed on untouched and in order; warnings and
@@ -22,16 +22,20 @@ use std::process::Command;
 use thiserror::Error;
 
 use crate::arguments::Arguments;
+use crate::flang::Built;
+use crate::gfortran;
 use crate::runtime::{Runtime, RuntimeError};
 use crate::toolchain::{Compiler, Family, NoCompiler};
 
-/// Which of a compiler's two drivers: it decides what is linked by default.
+/// Which of a compiler's drivers: it decides what is linked by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `cc`.
     C,
     /// `c++`.
     Cxx,
+    /// `fc`.
+    Fortran,
 }
 
 impl Language {
@@ -39,6 +43,7 @@ impl Language {
         match driver {
             "cc" => Some(Language::C),
             "c++" => Some(Language::Cxx),
+            "fc" => Some(Language::Fortran),
             _ => None,
         }
     }
@@ -62,6 +67,16 @@ pub enum CompileError {
     /// Another sanitizer.
     #[error("-fsanitize={0} and deadheat cannot be in one program: build twice, once with each")]
     OtherSanitizer(&'static str),
+    /// flang cannot do it.
+    #[error(
+        "{0}; build the whole program with gfortran (--with=gfortran as the first argument, or DEADHEAT_FC=gfortran)"
+    )]
+    NotByFlang(String),
+    /// gfortran's code needs LLVM's OpenMP runtime.
+    #[error(
+        "gfortran's OpenMP programs are linked with LLVM's runtime, which tells of its tasks: install libomp (apt install libomp-19-dev)"
+    )]
+    NoLibomp,
     /// OpenMP by gcc.
     #[error(
         "gcc's OpenMP runtime does not tell of its tasks: build OpenMP programs with clang (apt install clang-19 \
@@ -84,8 +99,8 @@ pub enum CompileError {
 /// The first argument by which gcc's `-wrapper` comes back to this command; see [`wrap`].
 const WRAP: &str = "--deadheat-wrap";
 
-/// Becomes the compiler if the command, which was called by these words, is `deadheat cc` or `deadheat c++`, or a link
-/// to it that is called `deadheat-cc` or `deadheat-c++`. Returns an error only if that failed.
+/// Becomes the compiler if the command, which was called by these words, is `deadheat cc`, `deadheat c++` or `deadheat fc`, or
+/// a link to it that is called `deadheat-cc` and so on. Returns an error only if that failed.
 pub fn compile_if_called(words: &[OsString]) -> Option<CompileError> {
     let (name, arguments) = words.split_first()?;
     let called = Path::new(name).file_name().and_then(OsStr::to_str);
@@ -123,11 +138,39 @@ fn compile(
         None => arguments,
     };
     let compiler = Compiler::find(language, with)?;
+    if compiler.family == Family::Flang {
+        let is_chosen =
+            with.is_some() || std::env::var_os("DEADHEAT_FC").is_some_and(|name| !name.is_empty());
+        return by_flang(&compiler, is_chosen, arguments, own);
+    }
     let all = with_checking(&compiler, arguments, own)?;
     become_process(compiler.path, &all)
 }
 
-/// Becomes the program gcc wanted to run, with `-fsanitize=thread` if that compiles C or C++. `arguments` are those
+/// Builds with flang; with gfortran what that cannot, if nobody has chosen flang and this one command builds the whole program:
+/// neither reads the other's modules.
+fn by_flang(
+    compiler: &Compiler,
+    is_chosen: bool,
+    arguments: &[OsString],
+    own: &OsStr,
+) -> Result<Infallible, CompileError> {
+    let reason = match compiler.flang()?.build(arguments, own, is_chosen)? {
+        Built::Status(status) => std::process::exit(status),
+        Built::NotByFlang(reason) => reason,
+    };
+    let builds_all = Arguments::of(arguments).links;
+    match Compiler::gfortran().filter(|_| builds_all && !is_chosen) {
+        Some(gfortran) => {
+            eprintln!("deadheat: built by gfortran: {reason}");
+            let all = with_checking(&gfortran, arguments, own)?;
+            become_process(gfortran.path, &all)
+        }
+        None => Err(CompileError::NotByFlang(reason)),
+    }
+}
+
+/// Becomes the program gcc wanted to run, with `-fsanitize=thread` if that compiles C, C++ or Fortran. `arguments` are those
 /// of this command if it was called by gcc's `-wrapper`; else `None` comes back.
 fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
     let [first, program, rest @ ..] = arguments else {
@@ -139,7 +182,7 @@ fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
     let mut rest = rest.to_vec();
     let path = PathBuf::from(program);
     let name = path.file_name().unwrap_or_default();
-    if ["cc1", "cc1plus", "cc1obj", "cc1objplus"]
+    if ["cc1", "cc1plus", "cc1obj", "cc1objplus", "f951"]
         .iter()
         .any(|compiler| *compiler == name)
     {
@@ -148,20 +191,22 @@ fn wrap(arguments: &[OsString]) -> Option<Result<Infallible, CompileError>> {
     Some(become_process(path, &rest))
 }
 
-fn become_process(path: PathBuf, arguments: &[OsString]) -> Result<Infallible, CompileError> {
+pub fn become_process(path: PathBuf, arguments: &[OsString]) -> Result<Infallible, CompileError> {
     let error = Command::new(&path).args(arguments).exec();
     Err(CompileError::Start { path, error })
 }
 
 /// The whole command line: what the user wrote, and what checking needs.
-fn with_checking(
+pub fn with_checking(
     compiler: &Compiler,
     arguments: &[OsString],
     own: &OsStr,
 ) -> Result<Vec<OsString>, CompileError> {
     let asked = Arguments::of(arguments);
     let mut all: Vec<OsString> = Vec::new();
-    if asked.compiles || asked.links {
+    let is_gfortran = compiler.family == Family::Gfortran;
+    let compiles = asked.compiles || is_gfortran && asked.compiles_fortran;
+    if compiles || asked.links {
         if let Some(other) = asked.other_sanitizer {
             return Err(CompileError::OtherSanitizer(other));
         }
@@ -172,14 +217,21 @@ fn with_checking(
             return Err(CompileError::NotSixtyFourBits);
         }
     }
-    if asked.compiles && asked.refuses_checking {
+    if compiles && asked.refuses_checking {
         return Ok(arguments.to_vec());
     }
-    match asked.compiles || asked.links {
+    match compiles || asked.links {
         true => all.extend(arguments.iter().filter_map(adapted)),
         false => all.extend(arguments.iter().cloned()),
     }
-    if asked.compiles {
+    if is_gfortran {
+        if compiles {
+            all.extend(gfortran::compile_options(&asked, own));
+        }
+        if asked.links && asked.openmp {
+            all.extend(gfortran::openmp_library()?);
+        }
+    } else if asked.compiles {
         let runtime = Runtime::unpack_to_compile()?;
         all.extend(compile_options(compiler, &asked, &runtime, own));
         all.extend([
@@ -236,6 +288,14 @@ fn asks_for_vectors(source: &PathBuf) -> bool {
     words
         .iter()
         .any(|word| text.windows(word.len()).any(|part| part == *word))
+}
+
+/// Has gcc call this command for each of its steps.
+pub fn wrapper(own: &OsStr) -> [OsString; 2] {
+    let mut wrapper = own.to_os_string();
+    wrapper.push(",");
+    wrapper.push(WRAP);
+    ["-wrapper".into(), wrapper]
 }
 
 /// The plug-in, if this compiler can load it. `DEADHEAT_INSTRUMENT=clang` asks for clang's own pass instead, to compare the two.
@@ -322,13 +382,8 @@ fn compile_options(
                 None => options_for_clangs_pass(compiler, asked),
             });
         }
-        (Family::Gcc, false) => options.push("-fsanitize=thread".into()),
-        (Family::Gcc, true) => {
-            let mut wrapper = own.to_os_string();
-            wrapper.push(",");
-            wrapper.push(WRAP);
-            options.extend(["-wrapper".into(), wrapper]);
-        }
+        (_, true) => options.extend(wrapper(own)),
+        (_, false) => options.push("-fsanitize=thread".into()),
     }
     if family == Family::Gcc {
         // gcc warns that ThreadSanitizer does not know fences; our runtime does.

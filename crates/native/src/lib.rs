@@ -11,6 +11,8 @@
 mod arguments;
 mod driver;
 mod findings;
+mod flang;
+mod gfortran;
 mod launch;
 mod mailbox;
 mod names;

@@ -1,4 +1,4 @@
-//! Which compiler does the work: clang (from 14, 19 preferred) or gcc.
+//! Which compiler does the work: clang (from 14, 19 preferred) or gcc; for Fortran, flang (from 19) or gfortran.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::process::Command;
 use thiserror::Error;
 
 use crate::driver::Language;
+use crate::flang::Flang;
 
 /// Which options a compiler understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub enum Family {
     Clang,
     /// gcc.
     Gcc,
+    /// flang, from version 19.
+    Flang,
+    /// gfortran.
+    Gfortran,
 }
 
 /// A compiler on this machine.
@@ -35,6 +40,17 @@ pub enum NoCompiler {
          or `clang`) or gcc (`apt install gcc g++`), or name one with DEADHEAT_CC and DEADHEAT_CXX"
     )]
     None,
+    /// There is none for Fortran.
+    #[error(
+        "there is no Fortran compiler here: install flang with the clang of its version (Debian and Ubuntu: `apt install flang-19 \
+         clang-19`) or gfortran, or name one with DEADHEAT_FC"
+    )]
+    NoFortran,
+    /// flang's code needs clang.
+    #[error(
+        "flang's code is instrumented by the clang of its version: install clang {0}, or choose gfortran by DEADHEAT_FC"
+    )]
+    NoClang(u32),
     /// The one that was asked for is not there.
     #[error("`{name}`, chosen by {by}, is not there: give a path or the name of a program in PATH")]
     NotThere {
@@ -43,8 +59,10 @@ pub enum NoCompiler {
         /// The option or variable that asked.
         by: &'static str,
     },
-    /// The one that was asked for is neither clang nor gcc.
-    #[error("`{name}`, chosen by {by}, is neither clang nor gcc: deadheat needs one of them")]
+    /// The one that was asked for is none that is known.
+    #[error(
+        "`{name}`, chosen by {by}, is none of clang, gcc, flang and gfortran, or not for this language"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -54,7 +72,19 @@ pub enum NoCompiler {
 }
 
 /// Versions of clang that are looked for, the best known first.
-const CLANG_VERSIONS: [u32; 8] = [19, 20, 21, 18, 17, 16, 15, 14];
+pub const CLANG_VERSIONS: [u32; 8] = [19, 20, 21, 18, 17, 16, 15, 14];
+
+/// What flang is called, the best known first.
+const FLANGS: [&str; 6] = [
+    "flang-new-19",
+    "flang-19",
+    "flang-20",
+    "flang-21",
+    "flang",
+    "flang-new",
+];
+/// The oldest flang that is of use.
+const OLDEST_FLANG: u32 = 19;
 
 /// The oldest clang whose instrumentation is complete.
 const OLDEST_CLANG: u32 = 14;
@@ -65,6 +95,7 @@ impl Compiler {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let chosen = match (with, language) {
             (Some(name), _) => Some((name.to_string(), "--with")),
+            (None, Language::Fortran) => variable("DEADHEAT_FC").map(|name| (name, "DEADHEAT_FC")),
             (None, Language::C) => variable("DEADHEAT_CC").map(|name| (name, "DEADHEAT_CC")),
             (None, Language::Cxx) => {
                 let own = variable("DEADHEAT_CXX").map(|name| (name, "DEADHEAT_CXX"));
@@ -73,6 +104,9 @@ impl Compiler {
         };
         match chosen {
             Some((name, by)) => Compiler::named(&name, by, language),
+            None if language == Language::Fortran => {
+                Compiler::best_for_fortran().ok_or(NoCompiler::NoFortran)
+            }
             None => Compiler::best(language).ok_or(NoCompiler::None),
         }
     }
@@ -84,11 +118,55 @@ impl Compiler {
             name: name.to_string(),
             by,
         })?;
-        let family = family_of(&path).ok_or_else(|| NoCompiler::Unknown {
+        let is_right = |family: &Family| {
+            let is_for_fortran = matches!(family, Family::Flang | Family::Gfortran);
+            is_for_fortran == (language == Language::Fortran)
+        };
+        let family = family_of(&path).filter(is_right);
+        let family = family.ok_or_else(|| NoCompiler::Unknown {
             name: name.to_string(),
             by,
         })?;
         Ok(Compiler { path, family })
+    }
+
+    /// gfortran, if it is there.
+    pub fn gfortran() -> Option<Compiler> {
+        let path = in_path("gfortran".as_ref())?;
+        let family = Family::Gfortran;
+        Some(Compiler { path, family })
+    }
+
+    fn best_for_fortran() -> Option<Compiler> {
+        let flangs = FLANGS.iter().filter_map(|name| in_path(name.as_ref()));
+        let mut flangs = flangs.map(|path| Compiler {
+            path,
+            family: Family::Flang,
+        });
+        flangs
+            .find(|flang| {
+                flang
+                    .flang()
+                    .is_ok_and(|flang| flang.version >= OLDEST_FLANG)
+            })
+            .or_else(Compiler::gfortran)
+    }
+
+    /// This flang, with its clang.
+    pub fn flang(&self) -> Result<Flang, NoCompiler> {
+        let version = number_after(&version_text(&self.path).unwrap_or_default(), "version ");
+        let version = version.unwrap_or_default();
+        let numbered = in_path(format!("clang-{version}").as_ref());
+        let plain =
+            || in_path("clang".as_ref()).filter(|path| clang_version(path) == Some(version));
+        let clang = numbered
+            .or_else(plain)
+            .ok_or(NoCompiler::NoClang(version))?;
+        Ok(Flang {
+            path: self.path.clone(),
+            clang,
+            version,
+        })
     }
 
     /// Which version of clang it is: by its name, or as it says.
@@ -105,8 +183,8 @@ impl Compiler {
 
     fn best(language: Language) -> Option<Compiler> {
         let clang = match language {
-            Language::C => "clang",
             Language::Cxx => "clang++",
+            _ => "clang",
         };
         let versions = CLANG_VERSIONS.into_iter();
         let mut numbered =
@@ -122,8 +200,8 @@ impl Compiler {
             return Some(Compiler { path, family });
         }
         let others: &[&str] = match language {
-            Language::C => &["gcc", "cc"],
             Language::Cxx => &["g++", "c++"],
+            _ => &["gcc", "cc"],
         };
         others.iter().find_map(|name| {
             let path = in_path(name.as_ref())?;
@@ -135,7 +213,7 @@ impl Compiler {
 
 /// `clang-19` asked to compile C++ is `clang++-19`, `gcc` is `g++`.
 fn for_language(name: &str, language: Language) -> String {
-    if language == Language::C {
+    if language != Language::Cxx {
         return name.to_string();
     }
     let (directory, file) = match name.rsplit_once('/') {
@@ -172,6 +250,12 @@ fn is_program(path: &Path) -> bool {
 /// Which family a compiler is of: by its name, or by what it says of itself.
 fn family_of(path: &Path) -> Option<Family> {
     let name = path.file_name()?.to_string_lossy().into_owned();
+    if name.contains("flang") {
+        return Some(Family::Flang);
+    }
+    if name.contains("gfortran") {
+        return Some(Family::Gfortran);
+    }
     if name.contains("clang") {
         return Some(Family::Clang);
     }
@@ -180,7 +264,9 @@ fn family_of(path: &Path) -> Option<Family> {
     }
     let text = version_text(path)?;
     match text {
+        _ if text.contains("flang") => Some(Family::Flang),
         _ if text.contains("clang") => Some(Family::Clang),
+        _ if text.contains("GNU Fortran") => Some(Family::Gfortran),
         _ if text.contains("Free Software Foundation") => Some(Family::Gcc),
         _ => None,
     }
@@ -193,8 +279,11 @@ fn version_text(path: &Path) -> Option<String> {
 
 /// The number after "clang version".
 fn clang_version(path: &Path) -> Option<u32> {
-    let text = version_text(path)?;
-    let (_, number) = text.split_once("clang version ")?;
+    number_after(&version_text(path)?, "clang version ")
+}
+
+fn number_after(text: &str, words: &str) -> Option<u32> {
+    let (_, number) = text.split_once(words)?;
     let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
