@@ -11,9 +11,10 @@ use deadheat_model::finding::Frame;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
+use crate::arguments::is_fortran;
 use crate::findings::{Module, Process, StackFrame};
 use crate::names::allocation::{self, Hint};
-use crate::names::symbol::{demangled, plain};
+use crate::names::symbol::{demangled, of_fortran, plain};
 use crate::names::{Candidate, Content, Function, Names, Scope, nearby};
 use crate::runtime::is_own_header;
 
@@ -247,6 +248,9 @@ fn hints(frame: &Frame) -> Vec<Hint> {
     };
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().nth(number as usize - 1).unwrap_or_default();
+    if is_fortran(file.as_ref()) {
+        return allocation::of_fortran_line(line);
+    }
     // The call itself may be one of several in the line.
     let column = frame.column.map_or(0, |column| column as usize - 1);
     let call = line.get(column..).unwrap_or_default();
@@ -301,7 +305,8 @@ impl ModuleSymbols {
                 let mut known = bare();
                 known.function = frame
                     .function
-                    .and_then(|name| Some(name.demangle().ok()?.into_owned()));
+                    .and_then(|name| Some(name.demangle().ok()?.into_owned()))
+                    .map(|name| of_fortran(&name).unwrap_or(name));
                 if let Some(place) = frame.location {
                     known.file = place.file.map(shown_path);
                     known.line = place.line.filter(|&line| line > 0);
@@ -322,7 +327,8 @@ impl ModuleSymbols {
             innermost.near = true;
         }
         if let Some(last) = frames.last_mut().filter(|last| last.function.is_none()) {
-            last.function = code.find_symbol(address).map(demangled);
+            let symbol = code.find_symbol(address);
+            last.function = symbol.map(|name| of_fortran(name).unwrap_or_else(|| demangled(name)));
         }
         // What our own headers call, the program has called.
         let ours = |frame: &Frame| frame.file.as_deref().is_some_and(is_own_header);

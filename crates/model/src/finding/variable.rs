@@ -187,21 +187,28 @@ pub fn stable_name(name: &str) -> String {
     let name = without_number(without_number(name, '#'), '+');
     let mut stable = String::with_capacity(name.len());
     let mut depth = 0_usize;
-    for c in name.chars() {
-        depth = depth.saturating_sub((c == ']') as usize);
+    for (at, c) in name.char_indices() {
+        depth = depth.saturating_sub((c == ']' || c == ')' && depth > 0) as usize);
         if depth == 0 {
             stable.push(c);
         }
-        depth += (c == '[') as usize;
+        depth += (c == '[' || c == '(' && is_index(&name[at + 1..])) as usize;
     }
     // A bracket that nobody closes is no index.
     if depth > 0 {
         return name.to_string();
     }
-    while let Some(shorter) = stable.strip_suffix("[]") {
-        stable.truncate(shorter.len());
+    while stable.ends_with("[]") || stable.ends_with("()") && !name.ends_with("()") {
+        stable.truncate(stable.len() - 2);
     }
     stable
+}
+
+/// Whether a text begins with an element's numbers as Fortran has them: `3,-2)`.
+fn is_index(text: &str) -> bool {
+    let numbers = text.split_once(')').map_or("", |(numbers, _)| numbers);
+    let is_number = |number: &str| number.parse::<i64>().is_ok();
+    numbers.split(',').all(is_number)
 }
 
 #[cfg(test)]
@@ -217,6 +224,10 @@ mod tests {
             ("x+12", "x"),
             ("x#2", "x"),
             ("slots[3].count", "slots[].count"),
+            ("a(3,-2)", "a"),
+            ("bodies(3)%speed(1)", "bodies()%speed"),
+            ("of(int)::x", "of(int)::x"),
+            ("call()", "call()"),
             ("slots[3].count#12", "slots[].count"),
             ("heap Node#2.value", "Node.value"),
             ("heap int#6[3]", "int"),

@@ -33,6 +33,9 @@ pub enum Spelling {
     PointedBy(String),
     /// Pointers.
     Pointer,
+    /// Elements of an array of Fortran's, by its name: with the first and the last number in each dimension, where the line has
+    /// numbers.
+    ElementsOf(String, Vec<(Option<i64>, Option<i64>)>),
 }
 
 /// What the library keeps in front of a value that it allocates together with something of its own.
@@ -114,6 +117,53 @@ pub fn of_line(line: &str) -> Vec<Hint> {
     }
     all.extend(found.into_iter().flatten().map(Hint::from));
     all
+}
+
+/// The same for a line of Fortran: `allocate(grid(0:n, 20), work(n))`.
+pub fn of_fortran_line(line: &str) -> Vec<Hint> {
+    let line = line.to_ascii_lowercase();
+    let Some((_, objects)) = line.split_once("allocate") else {
+        return Vec::new();
+    };
+    let Some(objects) = objects.trim_start().strip_prefix('(') else {
+        return Vec::new();
+    };
+    let objects = split_outside(objects, ')').next().unwrap_or_default();
+    let found = split_outside(objects, ',').filter_map(|object| {
+        let name = object.split('(').next()?.trim();
+        let bounds = bounds(object, name)?;
+        let is_variable = !name.is_empty() && name.chars().all(is_name);
+        is_variable.then(|| Spelling::ElementsOf(name.to_string(), bounds).into())
+    });
+    found.collect()
+}
+
+/// The first and the last number of each dimension that a text of Fortran gives something of this name, where it has numbers.
+pub fn bounds(text: &str, name: &str) -> Option<Vec<(Option<i64>, Option<i64>)>> {
+    let list = text.match_indices(name).find_map(|(at, _)| {
+        let is_part = text[..at].chars().next_back().is_some_and(is_name);
+        let list = text[at + name.len()..].trim_start().strip_prefix('(')?;
+        (!is_part).then_some(list)
+    })?;
+    let list = split_outside(list, ')').next()?;
+    let bounds = split_outside(list, ',').map(|bound| {
+        let number = |text: &str| text.trim().parse().ok();
+        match bound.split_once(':') {
+            Some((first, last)) => (number(first), number(last)),
+            None => (Some(1), number(bound)),
+        }
+    });
+    Some(bounds.collect())
+}
+
+/// The parts of a text between characters that are in no parentheses.
+fn split_outside(text: &str, at: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    text.split(move |c| {
+        let is_outside = depth == 0;
+        depth += (c == '(') as i32 - (c == ')') as i32;
+        is_outside && c == at
+    })
 }
 
 fn is_name(c: char) -> bool {
@@ -265,6 +315,31 @@ mod tests {
                 panic!("{line}");
             };
             assert_eq!((&hint.what, hint.and_more), (&ty("node"), true), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_fortran_says_which_arrays() {
+        let elements = |name: &str, bounds: &[(Option<i64>, Option<i64>)]| -> Hint {
+            Spelling::ElementsOf(name.to_string(), bounds.to_vec()).into()
+        };
+        for (line, expected) in [
+            (
+                "  ALLOCATE(Grid(0:n, 20), work(f(n, m)), stat=ierr)",
+                vec![
+                    elements("grid", &[(Some(0), None), (Some(1), Some(20))]),
+                    elements("work", &[(Some(1), None)]),
+                ],
+            ),
+            (
+                "allocate (a(-3:3))",
+                vec![elements("a", &[(Some(-3), Some(3))])],
+            ),
+            ("allocate(p%data(10))", vec![]),
+            ("allocate(scalar)", vec![]),
+            ("allocated = .true.", vec![]),
+        ] {
+            assert_eq!(of_fortran_line(line), expected, "{line}");
         }
     }
 

@@ -7,6 +7,7 @@
 use deadheat_tape::findings::StackFrame;
 use gimli::{AttributeValue, Operation, Register, UnitOffset};
 
+use super::declared;
 use super::dies::{Die, Dies, Entry, Unit, Value, has_flag};
 use super::sections::Slice;
 use super::types::{Shape, TypeId, Types, UNKNOWN};
@@ -106,7 +107,10 @@ pub fn local(
                     let size = types.get(ty).size;
                     let is_open = start.by_pointer
                         && size == 0
-                        && matches!(types.get(ty).shape, Shape::Array { .. });
+                        && matches!(
+                            types.get(ty).shape,
+                            Shape::Array { .. } | Shape::FortranArray { .. }
+                        );
                     if offset < size || is_open {
                         found.push(Candidate {
                             die,
@@ -134,9 +138,10 @@ pub fn local(
             return None;
         }
     }
+    let ty = declared::with_bounds(types, dies, (chosen.die, &name), chosen.ty);
     Some(Local {
         name,
-        ty: chosen.ty,
+        ty,
         offset: chosen.offset,
     })
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::allocation::{Hint, Spelling};
 use super::dies::{Die, Dies, Entry};
 use super::path;
-use super::types::{Shape, TypeId, Types};
+use super::types::{Dimension, Shape, TypeId, Types};
 
 /// What a line may allocate.
 #[derive(Clone, Debug)]
@@ -53,7 +53,9 @@ pub fn candidate(
         each,
         before: hint.before,
         // An array at its end may have any length.
-        is_single: hint.and_more || path::is_open(types, ty),
+        is_single: hint.and_more
+            || path::is_open(types, ty)
+            || matches!(hint.what, Spelling::ElementsOf(..)),
     })
 }
 
@@ -88,6 +90,28 @@ fn find(
     hint: &Spelling,
 ) -> Option<(String, TypeId)> {
     match hint {
+        Spelling::ElementsOf(variable, bounds) => {
+            let array = variable_of(dies, function, variable).and_then(|die| dies.type_of(die))?;
+            let element = array_of(dies, array)?;
+            let element = types.of(dies, element);
+            let dimensions = bounds.iter().map(|(first, last)| {
+                let first = (*first)?;
+                let count = last.map(|last| last.saturating_sub(first).saturating_add(1));
+                let count = count.map(|count| u64::try_from(count).unwrap_or(0));
+                Some(Dimension { first, count })
+            });
+            let dimensions: Option<Rc<[Dimension]>> = dimensions.collect();
+            let each = types.get(element).size;
+            let dimensions = dimensions?;
+            let mut all = dimensions.iter();
+            let all = all.try_fold(each, |all, dimension| all.checked_mul(dimension.count?));
+            let shape = Shape::FortranArray {
+                element,
+                dimensions,
+            };
+            let ty = types.add(all.unwrap_or(each), shape);
+            Some((variable.clone(), ty))
+        }
         Spelling::Pointer => {
             let ty = types.add(8, Shape::Whole);
             Some(("pointer".to_string(), ty))
@@ -249,6 +273,18 @@ fn variable_of(dies: &mut Dies, function: Die, name: &str) -> Option<Die> {
         }
     }
     global
+}
+
+/// The element of what may be an array, or a pointer to one.
+fn array_of(dies: &mut Dies, mut ty: Die) -> Option<Die> {
+    for _ in 0..8 {
+        let is_array = dies.entry(ty)?.tag() == gimli::DW_TAG_array_type;
+        ty = dies.type_of(ty)?;
+        if is_array {
+            return Some(ty);
+        }
+    }
+    None
 }
 
 /// What a type points to.

@@ -43,7 +43,7 @@ fn is_system(path: &str) -> bool {
 }
 
 /// The path of a unit's file.
-fn path(dies: &mut Dies, number: u32, file: u64) -> Option<String> {
+pub fn path(dies: &mut Dies, number: u32, file: u64) -> Option<String> {
     let unit = dies.unit(number)?;
     let header = unit.line_program.as_ref()?.header();
     let file = header.file(file)?;

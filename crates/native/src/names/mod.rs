@@ -21,6 +21,7 @@
 //! Files with more than a GiB of entries have the names that the symbol table gives.
 
 pub mod allocation;
+mod declared;
 mod definitions;
 mod dies;
 mod frame;

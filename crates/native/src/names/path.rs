@@ -1,4 +1,4 @@
-//! From a byte of a type to its name there: `.b.c`, `[1][0]`, `[3].count`.
+//! From a byte of a type to its name there: `.b.c`, `[1][0]`, `[3].count`; in Fortran `(3,2)%count`.
 //!
 //! Of a union the member is named that the access fits, if it fits exactly one; of several bit fields in a byte, the first.
 
@@ -27,6 +27,10 @@ pub fn is_open(types: &Types, ty: TypeId) -> bool {
     match &types.get(ty).shape {
         Shape::Whole => false,
         Shape::Array { counts, .. } => matches!(counts.first(), Some(None | Some(0))),
+        Shape::FortranArray { dimensions, .. } => {
+            let last = dimensions.last().map(|dimension| dimension.count);
+            matches!(last, Some(None | Some(0)))
+        }
         Shape::Record { members, .. } => {
             let last = members.iter().max_by_key(|member| member.offset);
             last.is_some_and(|member| is_open(types, member.ty))
@@ -60,7 +64,36 @@ fn descend(types: &Types, ty: TypeId, offset: u64, size: u64, path: &mut String)
             }
             descend(types, *element, rest, size, path)
         }
-        Shape::Record { members, is_union } => {
+        Shape::FortranArray {
+            element,
+            dimensions,
+        } => {
+            let mut step = types.get(*element).size;
+            let mut rest = offset;
+            let mut steps = Vec::new();
+            for dimension in dimensions.iter() {
+                steps.push((step, dimension));
+                step = dimension
+                    .count
+                    .map_or(0, |count| step.saturating_mul(count));
+            }
+            if steps.iter().any(|(step, _)| *step == 0) {
+                return false;
+            }
+            let mut indices: Vec<String> = Vec::new();
+            for (step, dimension) in steps.iter().rev() {
+                let index = dimension.first.wrapping_add_unsigned(rest / step);
+                indices.insert(0, index.to_string());
+                rest %= step;
+            }
+            let _ = write!(path, "({})", indices.join(","));
+            descend(types, *element, rest, size, path)
+        }
+        Shape::Record {
+            members,
+            is_union,
+            separator,
+        } => {
             let there: Vec<&Member> = members
                 .iter()
                 .filter(|member| contains(types, member, offset))
@@ -87,7 +120,7 @@ fn descend(types: &Types, ty: TypeId, offset: u64, size: u64, path: &mut String)
                 return offset == 0 && whole.size == size;
             };
             if let Some(name) = &member.name {
-                let _ = write!(path, ".{name}");
+                let _ = write!(path, "{separator}{name}");
             }
             match member.bits {
                 Some(_) => false,
@@ -108,6 +141,7 @@ fn contains(types: &Types, member: &Member, offset: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::types::Dimension;
     use super::*;
     use std::rc::Rc;
 
@@ -122,7 +156,15 @@ mod tests {
 
     fn record(types: &mut Types, size: u64, members: &[Member], is_union: bool) -> TypeId {
         let members = members.into();
-        types.add(size, Shape::Record { members, is_union })
+        let separator = '.';
+        types.add(
+            size,
+            Shape::Record {
+                members,
+                is_union,
+                separator,
+            },
+        )
     }
 
     fn array(types: &mut Types, element: TypeId, counts: &[Option<u64>]) -> TypeId {
@@ -162,6 +204,31 @@ mod tests {
             );
         }
         assert_eq!(of(&types, slots, 128, 4), None);
+    }
+
+    #[test]
+    fn fortran_counts_by_columns_from_where_it_is_told() {
+        let mut types = Types::default();
+        let real = types.add(8, Shape::Whole);
+        let dimension = |first, count| Dimension { first, count };
+        let mut array = |dimensions: &[Dimension], size| {
+            let (element, dimensions) = (real, dimensions.into());
+            types.add(
+                size,
+                Shape::FortranArray {
+                    element,
+                    dimensions,
+                },
+            )
+        };
+        let matrix = array(&[dimension(1, Some(4)), dimension(-1, Some(3))], 96);
+        let open = array(&[dimension(1, Some(4)), dimension(1, None)], 0);
+        let unknown = array(&[dimension(1, None), dimension(1, None)], 0);
+        assert_eq!(of(&types, matrix, 0, 8).unwrap(), "(1,-1)");
+        assert_eq!(of(&types, matrix, 8 * 6, 8).unwrap(), "(3,0)");
+        assert_eq!(of(&types, matrix, 96, 8), None);
+        assert_eq!(of(&types, open, 8 * 4 * 6, 8).unwrap(), "(1,7)");
+        assert_eq!(of(&types, unknown, 8, 8).unwrap(), "");
     }
 
     #[test]

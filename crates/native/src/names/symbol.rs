@@ -17,6 +17,31 @@ pub fn demangled(name: &str) -> String {
     }
 }
 
+/// A Fortran procedure's name as people write it: `_QMsumsPadd_up` to flang and `__sums_MOD_add_up` to gfortran is
+/// `sums::add_up`. What both make of regions and tasks ends in `.omp_…`. None: it is no such name.
+pub fn of_fortran(name: &str) -> Option<String> {
+    let outlined = ["..omp_par", "._omp_fn."];
+    let (name, region) = match outlined.iter().find_map(|mark| name.split_once(mark)) {
+        Some((name, _)) => (name, ".omp_region"),
+        None => (name, ""),
+    };
+    let plain = match name {
+        "_QQmain" | "MAIN__" => "main program".to_string(),
+        _ if name.starts_with("_Q") => {
+            // Names in small letters, each behind a capital that says what it is the name of.
+            let is_kind = |c: char| matches!(c, 'M' | 'S' | 'F' | 'P');
+            let names = name[2..].strip_prefix(is_kind)?.split(is_kind);
+            let names: Vec<&str> = names.collect();
+            names.join("::")
+        }
+        _ => match name.strip_prefix("__")?.split_once("_MOD_") {
+            Some((module, procedure)) => format!("{module}::{procedure}"),
+            None => return None,
+        },
+    };
+    Some(plain + region)
+}
+
 /// Rust's older names are spelt as C++'s are, and end in a hash.
 fn is_rust(name: &str) -> bool {
     if name.starts_with("_R") {
@@ -74,6 +99,23 @@ mod tests {
             (".L.str", ".L.str"),
         ] {
             assert_eq!(plain(symbol), name);
+        }
+    }
+
+    #[test]
+    fn procedures_of_fortran_are_called_as_their_modules_have_them() {
+        for (name, plain) in [
+            ("_QQmain", "main program"),
+            ("_QQmain..omp_par.1", "main program.omp_region"),
+            ("_QMsumsPadd_up", "sums::add_up"),
+            ("_QFhostPstep", "host::step"),
+            ("__sums_MOD_add_up", "sums::add_up"),
+            ("MAIN__._omp_fn.0", "main program.omp_region"),
+        ] {
+            assert_eq!(of_fortran(name).as_deref(), Some(plain));
+        }
+        for name in ["main", "__libc_start_main", "_Q", "fib_", "main._omp_fn.0"] {
+            assert_eq!(of_fortran(name), None);
         }
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use gimli::{AttributeValue, Operation, UnitOffset};
 use rustc_hash::FxHashMap;
 
+use super::declared;
 use super::dies::{Die, Dies, Entry, Unit, has_flag, number};
 use super::library;
 
@@ -34,10 +35,26 @@ pub enum Shape {
         element: TypeId,
         counts: Rc<[Option<u64>]>,
     },
+    /// The same in Fortran: the first index runs fastest, and each begins with a number of its own.
+    FortranArray {
+        element: TypeId,
+        dimensions: Rc<[Dimension]>,
+    },
     Record {
         members: Rc<[Member]>,
         is_union: bool,
+        /// What stands before a member's name.
+        separator: char,
     },
+}
+
+/// One of an array's dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// The number of its first element.
+    pub first: i64,
+    /// How many there are, if that is known.
+    pub count: Option<u64>,
 }
 
 /// A member or a base class.
@@ -91,6 +108,7 @@ impl Types {
         let found = dies.name(die).map(|name| {
             let ty = dies.type_of(die);
             let ty = ty.map_or(UNKNOWN, |ty| self.of(dies, ty));
+            let ty = declared::with_bounds(self, dies, (die, &name), ty);
             (name, ty)
         });
         self.variables.insert(die, found.clone());
@@ -136,16 +154,32 @@ impl Types {
                 let element = self.read(dies, inner?, depth + 1);
                 let unit = dies.unit(die.unit)?;
                 // A vector that one instruction works on is a value of its own.
-                if counts_from_one(&unit) || has_flag(&entry, gimli::DW_AT_GNU_vector) {
+                if has_flag(&entry, gimli::DW_AT_GNU_vector) {
                     return Some(self.add(size.unwrap_or(0), Shape::Whole));
                 }
-                let counts = counts(&unit, die)?;
+                let is_fortran = is_fortran(&unit);
+                let dimensions = dimensions(&unit, die, is_fortran as i64)?;
+                if entry.attr(gimli::DW_AT_data_location).is_some() {
+                    // What is allocated or associated when the program runs: the variable describes where, and how large.
+                    let size = DESCRIPTOR + DESCRIPTION * dimensions.len() as u64;
+                    return Some(self.add(size, Shape::Whole));
+                }
+                let counts = dimensions.iter().map(|dimension| dimension.count);
+                let counts: Vec<Option<u64>> = counts.collect();
                 let each = self.get(element).size;
                 let all = counts
                     .iter()
                     .try_fold(each, |all, count| all.checked_mul((*count)?));
-                let counts = counts.into();
-                let shape = Shape::Array { element, counts };
+                let shape = match is_fortran {
+                    true => Shape::FortranArray {
+                        element,
+                        dimensions: dimensions.into(),
+                    },
+                    false => Shape::Array {
+                        element,
+                        counts: counts.into(),
+                    },
+                };
                 Some(self.add(size.or(all).unwrap_or(0), shape))
             }
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
@@ -155,6 +189,10 @@ impl Types {
                 }
                 let size = size.unwrap_or(0);
                 let is_union = entry.tag() == gimli::DW_TAG_union_type;
+                let separator = match is_fortran(&*dies.unit(die.unit)?) {
+                    true => '%',
+                    false => '.',
+                };
                 let seen_through = match library::declares(dies, die, &entry) {
                     true => dies.name(die).and_then(|name| SeenThrough::of(&name)),
                     false => Some(SeenThrough::Named),
@@ -163,7 +201,11 @@ impl Types {
                     Some(how) => {
                         let members = self.members(dies, die, how, depth);
                         let members = members.map(Rc::from);
-                        members.map(|members| Shape::Record { members, is_union })
+                        members.map(|members| Shape::Record {
+                            members,
+                            is_union,
+                            separator,
+                        })
                     }
                     _ => None,
                 };
@@ -293,8 +335,12 @@ impl SeenThrough {
     }
 }
 
+/// How large what describes an array of Fortran is, without its dimensions; and what each of these adds.
+const DESCRIPTOR: u64 = 24;
+const DESCRIPTION: u64 = 24;
+
 /// Whether the unit's language is Fortran, where arrays are counted and laid out otherwise.
-fn counts_from_one(unit: &Unit) -> bool {
+fn is_fortran(unit: &Unit) -> bool {
     let Ok(root) = unit.entry(unit.header.root_offset()) else {
         return false;
     };
@@ -311,21 +357,24 @@ fn counts_from_one(unit: &Unit) -> bool {
     )
 }
 
-/// How many elements an array has in each dimension.
-fn counts(unit: &Unit, die: Die) -> Option<Vec<Option<u64>>> {
+/// An array's dimensions, which begin with this number unless they say so.
+fn dimensions(unit: &Unit, die: Die, begin: i64) -> Option<Vec<Dimension>> {
     let mut entries = unit.entries_at_offset(UnitOffset(die.offset)).ok()?;
     entries.next_dfs().ok()??;
-    let mut counts = Vec::new();
+    let mut dimensions = Vec::new();
     if entries.current()?.has_children() && entries.next_entry().ok()? {
         let mut child = entries.current().cloned();
         while let Some(entry) = child {
             if entry.tag() == gimli::DW_TAG_subrange_type {
+                let bound = |name| entry.attr_value(name)?.sdata_value();
+                let first = bound(gimli::DW_AT_lower_bound).unwrap_or(begin);
+                let up_to = |last: i64| last.checked_sub(first)?.checked_add(1)?.try_into().ok();
                 let count = number(&entry, gimli::DW_AT_count);
-                let last = || number(&entry, gimli::DW_AT_upper_bound);
-                counts.push(count.or_else(|| last().and_then(|last| last.checked_add(1))));
+                let count = count.or_else(|| bound(gimli::DW_AT_upper_bound).and_then(up_to));
+                dimensions.push(Dimension { first, count });
             }
             child = entries.next_sibling().ok()?.cloned();
         }
     }
-    (!counts.is_empty()).then_some(counts)
+    (!dimensions.is_empty()).then_some(dimensions)
 }

@@ -99,7 +99,9 @@ pub fn shown<'m>(mut group: Group<'m>, marks: &'m [Mark]) -> Group<'m> {
 /// the variable if the line names it, else the first word.
 pub fn span(text: &str, column: Option<u32>, variable: &str) -> Range<usize> {
     let indent = text.len() - text.trim_start().len();
-    let Some(column) = column else {
+    // gfortran names the end of the statement.
+    let is_end = |column: &u32| *column as usize == text.trim_end().chars().count();
+    let Some(column) = column.filter(|column| !is_end(column)) else {
         return word_named(text, variable).unwrap_or_else(|| expression(text, indent));
     };
     let at = text.char_indices().nth(column.saturating_sub(1) as usize);
@@ -110,7 +112,7 @@ pub fn span(text: &str, column: Option<u32>, variable: &str) -> Range<usize> {
 /// The first word of a line that is a variable's name, or that of its last member.
 fn word_named(text: &str, variable: &str) -> Option<Range<usize>> {
     let name = stable_name(variable);
-    let name = name.rsplit(['.', ':']).next().unwrap_or_default();
+    let name = name.rsplit(['.', ':', '%']).next().unwrap_or_default();
     let name = name.trim_end_matches("[]");
     if name.is_empty() || !name.chars().all(is_word) {
         return None;

@@ -101,7 +101,7 @@ fn without_runtime(stack: &[Arc<Frame>]) -> Vec<&Frame> {
 
 /// A function's name as the source has it: compilers make functions of regions and tasks.
 fn source_name(name: &str) -> &str {
-    match name.find(".omp_") {
+    match name.find(".omp_").or_else(|| name.find("._omp_fn.")) {
         Some(0) => "task",
         Some(end) => &name[..end],
         None => name,
