@@ -8,6 +8,8 @@ pub mod cxx_library;
 pub mod descriptors;
 mod exceptions;
 pub mod formatted;
+mod gfortran_library;
+mod gomp;
 pub mod heap;
 mod library_calls;
 pub mod locks;

@@ -192,7 +192,7 @@ extern "C" fn thread_begin(kind: c_int, _data: Data) {
 
 unsafe extern "C" fn parallel_begin(
     _task: Data,
-    _frame: *const Frame,
+    frame: *const Frame,
     region: Data,
     size: c_uint,
     flags: c_int,
@@ -210,6 +210,8 @@ unsafe extern "C" fn parallel_begin(
         recording::first_create(thread);
     }
     let begun = with_strand(thread, |strand| {
+        // SAFETY: what the runtime says of the frames of who meets the region.
+        strand.calls_region = unsafe { frame.as_ref() }.map_or(0, |frame| frame.enter);
         strand.region = Team::begin(strand, (code, stack), outermost, wants_one);
         strand.region.as_ref().map(Arc::as_ptr)
     });
@@ -256,6 +258,11 @@ unsafe extern "C" fn implicit_task(
             };
             if let Some(mut strand) = begun.member(number, size) {
                 strand.outer = thread.strand;
+                if number == 0
+                    && let Some(outer) = thread.strand.as_ref()
+                {
+                    strand.under = outer.calls_region;
+                }
                 let strand = Box::into_raw(strand);
                 *task = strand.cast();
                 if thread.is_worker && number != 0 {

@@ -33,7 +33,7 @@ pub fn is_undeferred(strand: *const Strand) -> bool {
 }
 
 /// Runs something that creates undeferred tasks, if it says so.
-fn creating<T>(undeferred: bool, what: impl FnOnce() -> T) -> T {
+pub fn creating<T>(undeferred: bool, what: impl FnOnce() -> T) -> T {
     let before = UNDEFERRED.get();
     if undeferred && let Some(entered) = enter() {
         UNDEFERRED.set(entered.thread().strand);
@@ -48,8 +48,12 @@ thread_local! {
     static CALLER: Cell<(*const Strand, usize)> = const { Cell::new((std::ptr::null(), 0)) };
 }
 
-/// Code that calls one of the functions here, which call the runtime in its place.
+/// Code that calls one of the functions here, which call the runtime in its place. GNU's entry points call them inside of the
+/// runtime: then it is who has called those.
 pub extern "C" fn note_caller(code: usize) {
+    if is_runtime(code) {
+        return;
+    }
     // SAFETY: the running thread's own.
     let strand = unsafe { local().thread.get().as_ref() }.map(|thread| thread.strand.cast_const());
     CALLER.set((strand.unwrap_or(std::ptr::null()), code));
@@ -86,16 +90,27 @@ unsafe extern "C" fn begin_if0(
 }
 
 /// A dependence, as compiled code tells the runtime.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-struct Dependence {
+pub struct Dependence {
     address: usize,
     length: usize,
     kind: u8,
 }
 
+impl Dependence {
+    pub fn new(address: usize, kind: u8) -> Dependence {
+        let length = 0;
+        Dependence {
+            address,
+            length,
+            kind,
+        }
+    }
+}
+
 /// A list of them.
-type List = *const Dependence;
+pub type List = *const Dependence;
 
 thread_local! {
     static DEPENDENCES: Cell<(i32, List)> = const { Cell::new((0, std::ptr::null())) };
@@ -136,6 +151,18 @@ pub fn with_dependences(what: impl FnOnce(Named)) {
     }
 }
 
+/// Creates a task with these dependences.
+pub fn with_list(list: &[Dependence], creates: impl FnOnce()) {
+    DEPENDENCES.set((list.len() as i32, list.as_ptr()));
+    creates();
+    DEPENDENCES.set((0, std::ptr::null()));
+}
+
+/// The call has returned that was [noted](note_caller).
+pub fn forget_caller() {
+    CALLER.set((std::ptr::null(), 0));
+}
+
 unsafe extern "C" fn task_with_deps(
     l: Location,
     t: i32,
@@ -158,7 +185,7 @@ unsafe extern "C" fn task_with_deps(
 }
 
 /// A `taskwait` with dependences.
-fn taskwait(count: i32, list: List, wait: impl FnOnce()) {
+pub fn taskwait(count: i32, list: List, wait: impl FnOnce()) {
     if let Some(entered) = enter() {
         with_strand(entered.thread(), |strand| {
             strand.begin_taskwait(Named {
@@ -397,6 +424,16 @@ pub fn renew_copy(data: usize) {
     }
 }
 
+/// A `taskloop` of GNU's begins, whose tasks have this code and so much data.
+pub fn note_loop(code: Code, size: usize) {
+    let all = size_of::<Task>().next_multiple_of(16) + OTHER_WORDS + size;
+    known(|known| known.tasks.insert(code, (all, NO_COPY)));
+    ANY_LOOP.store(true, Ordering::Relaxed);
+}
+
+/// What the runtime has of a task behind its code.
+const OTHER_WORDS: usize = 32;
+
 /// Nothing needs to be copied.
 const NO_COPY: Code = 1;
 
@@ -527,10 +564,15 @@ unsafe extern "C" fn end_critical(location: Location, thread: i32, variable: usi
     });
 }
 
-unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
+/// The strand's `ordered` block ends.
+pub fn end_ordered_block() {
     if let Some(entered) = enter() {
         with_strand(entered.thread(), Strand::end_ordered);
     }
+}
+
+unsafe extern "C" fn end_ordered(location: Location, thread: i32) {
+    end_ordered_block();
     // SAFETY: the program's own call.
     unsafe { real!(__kmpc_end_ordered: fn(Location, i32))(location, thread) }
 }

@@ -131,6 +131,10 @@ pub struct Strand {
     pub member: Option<super::team::Member>,
     /// What the runtime says of the frames on the stack that it shares with who waits for it.
     pub home: *const Frame,
+    /// Where its stack begins at most, if that does not say: for regions of GNU's, where the runtime was called.
+    pub under: usize,
+    /// Where it has called the runtime to begin a region.
+    pub calls_region: usize,
     /// While a thread runs it: what that ran before, and where the stack begins that it did not use.
     pub outer: *mut Strand,
     pub limit: usize,
@@ -196,6 +200,8 @@ impl Strand {
             lanes: None,
             member: None,
             home: std::ptr::null(),
+            under: 0,
+            calls_region: 0,
             outer: std::ptr::null_mut(),
             limit: 0,
             held: Vec::new(),
@@ -241,7 +247,11 @@ impl Strand {
     /// Where the part of its thread's stack begins that is its own; 0 if not known.
     pub fn stack_base(&self) -> usize {
         // SAFETY: the runtime's description of a task that runs.
-        unsafe { self.home.as_ref() }.map_or(0, |frame| frame.exit)
+        match unsafe { self.home.as_ref() } {
+            Some(frame) if frame.exit != 0 => frame.exit,
+            Some(_) => self.under,
+            None => 0,
+        }
     }
 
     /// The phase of which it runs a piece, if that has just begun.
