@@ -1,5 +1,5 @@
-# Everything needs Rust (rust-version in Cargo.toml) and the package registries. Checking C and C++ programs needs
-# clang or gcc: `make test` installs them where it may (`make compilers`), and skips their tests where it may not.
+# Everything needs Rust (rust-version in Cargo.toml) and the package registries. Checking C, C++ and Fortran programs needs
+# clang or gcc, flang or gfortran: `make test` installs them where it may (`make compilers`), and skips their tests where it may not.
 
 CARGO ?= cargo
 # How many random programs of each kind `make soak` tries: for the explorer (seven kinds), and for the
@@ -30,14 +30,14 @@ demo: compilers
 	@target/debug/deadheat run -- target/lost-update; \
 	  status=$$?; test $$status -eq 66 || { echo "expected a race, got status $$status"; exit 1; }
 
-## Installs the compilers that checking C and C++ programs needs, or says what to install.
+## Installs the compilers that checking C, C++ and Fortran programs needs, or says what to install.
 compilers:
-	@for tool in clang-19 llvm-config-19 gcc g++; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	@for tool in clang-19 llvm-config-19 gcc g++ flang-new-19 gfortran; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	  case "$$(clang-19 -print-file-name=libomp.so 2>/dev/null)" in /*) ;; *) missing="$$missing libomp";; esac; \
 	  test -z "$$missing" && exit 0; \
 	  if command -v apt-get >/dev/null && test "$$(id -u)" -eq 0 && \
-	    apt-get update -qq && apt-get install -y -qq clang-19 llvm-19-dev libomp-19-dev libclang-rt-19-dev gcc g++ >/dev/null; then :; \
-	  else echo "install$$missing to check C and C++ programs (apt install clang-19 llvm-19-dev libomp-19-dev gcc g++)"; fi
+	    apt-get update -qq && apt-get install -y -qq clang-19 llvm-19-dev libomp-19-dev libclang-rt-19-dev gcc g++ flang-19 gfortran >/dev/null; then :; \
+	  else echo "install$$missing to check C, C++ and Fortran programs (apt install clang-19 llvm-19-dev libomp-19-dev gcc g++ flang-19 gfortran)"; fi
 
 ## Installs CMake, which libuv and LevelDB are built with, where it may; they are skipped without.
 cmake:
@@ -159,7 +159,7 @@ bench-openmp: compilers
 
 ## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is; those of tasks 300 times.
 corpus: compilers
-	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp -- --nocapture --skip in_every_run
+	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp --test openmp_fortran -- --nocapture --skip in_every_run
 	DEADHEAT_CORPUS_RUNS=50 $(CARGO) test --release -p deadheat-cli --test openmp -- --nocapture in_every_run
 
 ## The same once each in other circumstances: other optimisation, no PIE, other allocators where they are installed

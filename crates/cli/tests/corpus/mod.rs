@@ -53,8 +53,17 @@ pub fn tries_all() -> bool {
 }
 
 impl Corpus {
-    /// The programs in a directory under `tests/`, by name.
+    /// The programs in C and C++ in a directory under `tests/`, by name.
     pub fn read(directory: &str, options: &'static [&'static str]) -> Corpus {
+        Corpus::in_languages(directory, &["c", "cpp"], options)
+    }
+
+    /// Those whose files have one of these endings.
+    pub fn in_languages(
+        directory: &str,
+        endings: &[&str],
+        options: &'static [&'static str],
+    ) -> Corpus {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests")
             .join(directory)
@@ -64,8 +73,8 @@ impl Corpus {
             .unwrap()
             .map(|entry| entry.unwrap().path());
         let sources = files.filter(|path| {
-            path.extension()
-                .is_some_and(|ending| ending == "c" || ending == "cpp")
+            let ending = path.extension().unwrap_or_default();
+            endings.iter().any(|known| ending == *known)
         });
         let mut programs: Vec<Program> = sources.map(Program::read).collect();
         programs.sort_by_key(Program::name);
@@ -164,7 +173,8 @@ impl Program {
         };
         let mut is_clean = false;
         let words = |text: &str| text.split_whitespace().map(str::to_string).collect();
-        for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
+        let comment = if program.is_fortran() { "! " } else { "// " };
+        for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
             match line.split_once(": ") {
                 Some(("expect", "no race")) => is_clean = true,
                 Some(("expect", race)) => program
@@ -206,6 +216,19 @@ impl Program {
         self.path.extension().is_some_and(|ending| ending == "cpp")
     }
 
+    fn is_fortran(&self) -> bool {
+        let ending = self.path.extension().unwrap_or_default();
+        ending.to_string_lossy().starts_with('f')
+    }
+
+    fn driver(&self) -> &'static str {
+        match () {
+            () if self.is_cxx() => "c++",
+            () if self.is_fortran() => "fc",
+            () => "cc",
+        }
+    }
+
     /// What is wrong with this program when built with a compiler and run some times; nothing, if all is well.
     fn try_it(
         &self,
@@ -217,9 +240,19 @@ impl Program {
         let executable = directory.join(format!("{}-{compiler}", self.name()));
         let mut build = deadheat();
         build
-            .arg(if self.is_cxx() { "c++" } else { "cc" })
+            .arg(self.driver())
             .arg(format!("--with={compiler}"))
-            .args(["-O1", "-Wall", "-Wextra", "-Wno-unused-parameter"])
+            .arg("-O1");
+        match self.is_fortran() {
+            true => {
+                // Its modules are described in files there.
+                let modules = executable.with_extension("modules");
+                std::fs::create_dir_all(&modules).unwrap();
+                build.arg("-J").arg(modules)
+            }
+            false => build.args(["-Wall", "-Wextra", "-Wno-unused-parameter"]),
+        };
+        build
             .args(options)
             .args(words("DEADHEAT_CORPUS_OPTIONS"))
             .args(&self.options);
@@ -540,10 +573,12 @@ impl Program {
         };
         let mut lines = [line(&race["first"]), line(&race["second"])];
         lines.sort();
-        Expected {
-            variable: variable(race),
-            lines,
-        }
+        let variable = match variable(race) {
+            // gfortran copies what a region shares to a place that has no name.
+            name if self.is_fortran() && name.starts_with("stack of ") => ON_A_STACK.to_string(),
+            name => name,
+        };
+        Expected { variable, lines }
     }
 }
 
@@ -605,7 +640,8 @@ impl Expected {
 
     /// An expected variable with a member, element or offset must have it; one without may.
     fn fits(&self, found: &Expected) -> bool {
-        let whole = found.variable.split(['+', '.', '[']).next().unwrap();
+        let mut parts = found.variable.split(['+', '.', '[', '%', '(']);
+        let whole = parts.next().unwrap();
         let same = self.variable == "*"
             || self.variable == found.variable
             || self.variable == whole
@@ -716,10 +752,31 @@ pub fn openmp_compiler() -> Option<&'static str> {
     names.find(|name| compiles(name, &arguments))
 }
 
+/// The Fortran compilers that build OpenMP programs here.
+pub fn fortran_compilers() -> Vec<&'static str> {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("region.f90");
+    std::fs::write(&source, "program region\nuse omp_lib\nend program\n").unwrap();
+    let builds = |name: &&str| {
+        let mut command = deadheat();
+        command.args(["fc", &format!("--with={name}"), "-fopenmp"]);
+        command
+            .arg(&source)
+            .arg("-o")
+            .arg(directory.path().join("region"));
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    let mut names = vec!["flang-new-19", "gfortran"];
+    names.retain(builds);
+    names
+}
+
 /// This command.
 pub fn deadheat() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
-    command.env_remove("DEADHEAT_CC").env_remove("DEADHEAT_CXX");
+    for variable in ["DEADHEAT_CC", "DEADHEAT_CXX", "DEADHEAT_FC"] {
+        command.env_remove(variable);
+    }
     command
 }
 

@@ -1,0 +1,14 @@
+! An element of a matrix is named by its row and column.
+! expect: race on m(3,2), lines 9 and 11
+program matrix
+  implicit none
+  complex(8), save :: m(4, 4)
+  m = 0
+  !$omp parallel sections
+  !$omp section
+  m(3, 2) = (1, 0)
+  !$omp section
+  m(3, 2) = (0, 1)
+  !$omp end parallel sections
+  if (abs(m(1, 1)) > 0) stop 1
+end program

@@ -1,0 +1,20 @@
+! A critical section holds each update.
+! expect: no race
+program two_updates
+  use omp_lib
+  implicit none
+  integer :: n
+  n = 0
+  !$omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) then
+    !$omp critical
+    n = n + 1
+    !$omp end critical
+  else
+    !$omp critical
+    n = n + 2
+    !$omp end critical
+  end if
+  !$omp end parallel
+  if (n < 0) stop 1
+end program

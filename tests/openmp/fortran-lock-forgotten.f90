@@ -1,0 +1,21 @@
+! One of two threads does not take the lock.
+! expect: race on x, lines 13 and 16
+program locking
+  use omp_lib
+  implicit none
+  integer(omp_lock_kind) :: lock
+  integer :: x
+  x = 0
+  call omp_init_lock(lock)
+  !$omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) then
+    call omp_set_lock(lock)
+    x = x + 1
+    call omp_unset_lock(lock)
+  else
+    x = x + 2
+  end if
+  !$omp end parallel
+  call omp_destroy_lock(lock)
+  if (x > 3) stop 1
+end program

@@ -1,0 +1,15 @@
+! The master sets what the others read; it waits for nobody.
+! expect: race on x, lines 10 and 12
+program master_sets
+  implicit none
+  integer :: x, seen
+  x = 0
+  seen = 0
+  !$omp parallel reduction(+:seen)
+  !$omp master
+  x = 1
+  !$omp end master
+  seen = seen + x
+  !$omp end parallel
+  if (seen > 16) stop 1
+end program

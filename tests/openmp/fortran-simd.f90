@@ -1,0 +1,14 @@
+! A loop of threads and lanes reads what nobody writes.
+! expect: no race
+program lanes
+  implicit none
+  real :: a(0:1024), b(0:1024)
+  integer :: i
+  a = 1
+  b = 2
+  !$omp parallel do simd
+  do i = 1, 1024
+    a(i) = b(i - 1) * 0.5
+  end do
+  if (a(0) > b(0)) stop 1
+end program

@@ -1,0 +1,15 @@
+! All wait for the thread that sets a variable.
+! expect: no race
+program set_once
+  implicit none
+  integer :: x, seen
+  x = 0
+  seen = 0
+  !$omp parallel num_threads(2) reduction(+:seen)
+  !$omp single
+  x = 1
+  !$omp end single
+  seen = seen + x
+  !$omp end parallel
+  if (seen > 2) stop 1
+end program

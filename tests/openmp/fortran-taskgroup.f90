@@ -1,0 +1,24 @@
+! A taskgroup waits for tasks of tasks, too.
+! expect: no race
+! compiler: gfortran
+! threads: 1 2 4 16
+program grandchild
+  implicit none
+  integer, save :: x
+  integer :: seen
+  x = 0
+  seen = 0
+  !$omp parallel
+  !$omp single
+  !$omp taskgroup
+  !$omp task
+  !$omp task
+  x = 1
+  !$omp end task
+  !$omp end task
+  !$omp end taskgroup
+  seen = x
+  !$omp end single
+  !$omp end parallel
+  if (seen > 1) stop 1
+end program

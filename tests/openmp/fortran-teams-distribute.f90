@@ -1,0 +1,15 @@
+! Two teams write their own elements.
+! expect: no race
+! compiler: gfortran
+program league
+  implicit none
+  integer, save :: total, part(100)
+  integer :: i
+  total = 0
+  part = 0
+  !$omp teams distribute num_teams(2)
+  do i = 1, 100
+    part(i) = i
+  end do
+  if (total + sum(part) > 5050) stop 1
+end program

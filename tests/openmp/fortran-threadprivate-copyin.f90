@@ -1,0 +1,24 @@
+! A module's variable is each thread's own, and begins as the first thread's.
+! expect: no race
+module generator
+  implicit none
+  integer, save :: state = 1
+  !$omp threadprivate(state)
+contains
+  integer function draw()
+    state = mod(state * 75 + 74, 65537)
+    draw = state
+  end function
+end module
+
+program draw_numbers
+  use generator
+  implicit none
+  integer :: i, out(100)
+  state = 7
+  !$omp parallel do copyin(state)
+  do i = 1, 100
+    out(i) = draw()
+  end do
+  if (out(1) < 0) stop 1
+end program
