@@ -30,6 +30,16 @@ fn every_command_says_the_same_of_a_race() {
 }
 
 #[test]
+fn every_command_says_that_a_lock_must_live_while_it_is_used() {
+    let mut corpus = native();
+    corpus
+        .programs
+        .retain(|program| program.name() == "lock-life.c");
+    let compilers = compilers(&corpus);
+    corpus.assert_verdicts(&compilers[..1.min(compilers.len())], Program::agree);
+}
+
+#[test]
 fn what_other_schedules_do_is_predicted_with_a_witness_and_nothing_else_is() {
     let corpus = Corpus::read("predict", &["-pthread"]);
     corpus.assert_verdicts(&compilers(&corpus), Program::predict);

@@ -32,26 +32,25 @@ pub fn remedy(finding: &Finding) -> Option<Remedy> {
         lock: lock.name.clone(),
         holder,
     };
-    Some(match (&first.locks[..], &second.locks[..]) {
-        ([], []) => return without_locks(finding, first, second),
-        ([], [lock, ..]) => one_holds(lock, 1),
-        ([lock, ..], []) => one_holds(lock, 0),
+    // Its own memory is not what a lock protects.
+    let protects = |lock: &&HeldLock| lock.name != *finding.variable.name;
+    let held = [first, second].map(|side| side.locks.iter().find(protects));
+    Some(match held {
+        [None, None] => return without_locks(finding, first, second),
+        [None, Some(lock)] => one_holds(lock, 1),
+        [Some(lock), None] => one_holds(lock, 0),
         _ => Remedy::DifferentLocks,
     })
 }
 
-/// A lock is part of itself, and a descriptor is no memory: each has to live while it is used.
+/// A lock and a descriptor have to live while they are used.
 fn lifetime(variable: &Variable, sides: [&Side; 2]) -> Option<Remedy> {
-    let is_file = variable.is_file_descriptor();
-    let uses = |side: &&Side| {
-        let lock = |held: &HeldLock| held.name == *variable.name;
-        !side.act.writes() && (is_file || side.locks.iter().any(lock))
-    };
-    let user = sides.iter().position(uses)?;
-    Some(match is_file {
-        true => Remedy::CloseLater { user },
-        false => Remedy::LockLives { user },
-    })
+    let user = sides.iter().position(|side| !side.act.writes())?;
+    if variable.is_file_descriptor() {
+        return Some(Remedy::CloseLater { user });
+    }
+    let lives = sides[1 - user].act.begins_or_ends_lock();
+    lives.then_some(Remedy::LockLives { user })
 }
 
 /// A lock that both hold, the writer only as a reader.
@@ -159,11 +158,21 @@ mod tests {
         assert_eq!(advice(&["l"], &[], none), one_holds("l", 0));
         assert_eq!(advice(&["l"], &["m"], none), Remedy::DifferentLocks);
         let reads = |finding: &mut Finding| finding.sides[0].act = Act::plain(AccessKind::Read);
-        let itself = advice(&["l"], &[], |finding| {
-            finding.variable = Variable::named("l");
-            reads(finding);
-        });
-        assert_eq!(itself, Remedy::LockLives { user: 0 });
+        let itself = |finding: &mut Finding| finding.variable = Variable::named("l");
+        assert_eq!(advice(&["l"], &[], itself), Remedy::SameLock);
+        for held in [&[][..], &["l"]] {
+            let life = advice(held, &["m"], |finding| {
+                itself(finding);
+                reads(finding);
+                finding.sides[1].act = Act::Access {
+                    kind: AccessKind::Write,
+                    cause: AccessCause::LockLife,
+                    atomic: false,
+                    size: 1,
+                };
+            });
+            assert_eq!(life, Remedy::LockLives { user: 0 }, "held: {held:?}");
+        }
         let file = advice(&[], &[], |finding| {
             finding.variable = Variable::named(Variable::file_descriptor(3));
             reads(finding);

@@ -39,7 +39,7 @@ pub use execution::Execution;
 pub use finding::Finding;
 pub use findings::{Findings, FoundRace, racy};
 pub use guarantee::Guarantee;
-pub use names::{Names, Parent, SourcePosition, StrandKind, path_name};
+pub use names::{Names, Parent, SiteKind, SourcePosition, StrandKind, path_name};
 pub use race::{Race, RaceKind, RacingAccess};
 pub use stop_token::{GRACE, StopPoll, StopReason, StopToken};
 pub use witness::{Witness, last_of};

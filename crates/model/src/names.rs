@@ -36,6 +36,18 @@ pub struct Parent {
     pub ordinal: u32,
 }
 
+/// What is done where something is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SiteKind {
+    /// Nothing else is known.
+    #[default]
+    Plain,
+    /// Memory is freed.
+    Free,
+    /// A lock begins or ends.
+    LockLife,
+}
+
 /// What a strand is in an OpenMP program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StrandKind {
@@ -57,8 +69,8 @@ pub struct Names {
     pub kinds: Vec<StrandKind>,
     /// By [`Site`] number.
     pub sites: Vec<String>,
-    /// By [`Site`] number: whether what is done there frees memory; no where the table ends.
-    pub frees: Vec<bool>,
+    /// By [`Site`] number; plain where the table ends.
+    pub site_kinds: Vec<SiteKind>,
     /// By [`Location`] number.
     pub locations: Vec<String>,
     /// By [`Lock`] number.
@@ -92,9 +104,10 @@ impl Names {
         }
     }
 
-    /// Whether what is done at a site frees memory.
-    pub fn frees(&self, site: Site) -> bool {
-        self.frees.get(site.0 as usize).copied().unwrap_or_default()
+    /// What is done where something is written at a site.
+    pub fn site_kind(&self, site: Site) -> SiteKind {
+        let kind = self.site_kinds.get(site.0 as usize);
+        kind.copied().unwrap_or_default()
     }
 
     /// What a strand is in an OpenMP program.

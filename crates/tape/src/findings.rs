@@ -157,6 +157,7 @@ words! {
         VirtualTable = "vptr",
         LockTaken = "lock-taken",
         LockDestroyed = "lock-destroyed",
+        LockLife = "lock-life",
     }
     TaskKind {
         Explicit = "explicit",

@@ -72,7 +72,7 @@ numbered! {
         Elsewhere = 4,
         /// A piece of memory is read.
         ReadRange = 5,
-        /// A piece of memory is written.
+        /// A piece of memory is written: the detail is 1 where a lock begins or ends by that.
         WriteRange = 6,
         /// The thread's name.
         Name = 7,
@@ -219,6 +219,8 @@ pub struct AccessSite {
     pub size: u64,
     /// Whether it writes.
     pub write: bool,
+    /// Whether a lock begins or ends by it: that is a range of memory, which is in no table.
+    pub of_lock: bool,
 }
 
 impl AccessSite {
@@ -236,6 +238,7 @@ impl AccessSite {
             pc,
             size: (upper >> 1).clamp(1, 16),
             write: upper & 1 != 0,
+            of_lock: false,
         }
     }
 }
@@ -439,6 +442,7 @@ mod tests {
                 pc: 0x77,
                 size,
                 write,
+                of_lock: false,
             };
             assert_eq!(AccessSite::from_word(site.word()), site);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{AccessCause, Act, Finding, Place, Rule, Side, SourceLines, Variable};
-use crate::{AccessKind, Location, Names, Race, RacingAccess, Site, Strand};
+use crate::{AccessKind, Location, Names, Race, RacingAccess, Site, SiteKind, Strand};
 
 /// How many characters a task's name may have before it is shortened.
 const MAX_NAME: usize = 60;
@@ -54,9 +54,12 @@ impl<'t> Describer<'t> {
         let mut act = Act::plain(access.kind);
         if let Act::Access { cause, kind, .. } = &mut act
             && *kind == AccessKind::Write
-            && self.names.frees(access.site)
         {
-            *cause = AccessCause::Free;
+            *cause = match self.names.site_kind(access.site) {
+                SiteKind::Plain => AccessCause::Instruction,
+                SiteKind::Free => AccessCause::Free,
+                SiteKind::LockLife => AccessCause::LockLife,
+            };
         }
         let mut side = Side::new(act, thread, place);
         side.event = access.event;

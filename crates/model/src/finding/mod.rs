@@ -87,6 +87,8 @@ pub enum AccessCause {
     LockTaken,
     /// A lock is destroyed that is held.
     LockDestroyed,
+    /// A lock begins or ends.
+    LockLife,
 }
 
 /// What somebody does on one side of a finding.
@@ -304,6 +306,17 @@ impl Act {
             self,
             Act::Access {
                 cause: AccessCause::Free,
+                ..
+            }
+        )
+    }
+
+    /// Whether a lock begins or ends by it.
+    pub fn begins_or_ends_lock(&self) -> bool {
+        matches!(
+            self,
+            Act::Access {
+                cause: AccessCause::LockLife,
                 ..
             }
         )

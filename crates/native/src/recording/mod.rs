@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use deadheat_model::finding::{Creation, Frame, Place};
 use deadheat_model::words::Table;
-use deadheat_model::{Event, Finding, Location, Op, ReadKind, Site, Strand};
+use deadheat_model::{Event, Finding, Location, Op, ReadKind, Site, SiteKind, Strand};
 use deadheat_tape::{AccessSite, AtomicDetail, LockDetail, NewMemory, Stamped, TaskAction};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::{OrderedWriter, Writer};
@@ -288,7 +288,9 @@ impl Scribe<'_> {
                 }
                 let mut site = self.site(stamped.pc, calls)?;
                 if stamped.what == Stamped::Freed {
-                    site = self.places.free(site, self.names.writer)?;
+                    site = self
+                        .places
+                        .special(site, SiteKind::Free, self.names.writer)?;
                 }
                 for (strand, op) in std::mem::take(&mut self.ops) {
                     if let Op::Fork(child) = op {
@@ -390,7 +392,12 @@ impl Scribe<'_> {
         code: AccessSite,
         calls: &[u64],
     ) -> Result<(), TraceError> {
-        let site = self.site(code.pc, calls)?;
+        let mut site = self.site(code.pc, calls)?;
+        if code.of_lock {
+            site = self
+                .places
+                .special(site, SiteKind::LockLife, self.names.writer)?;
+        }
         self.touch(address, code.size)?;
         for index in 0..self.touched.len() {
             let location = self.touched[index];

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use deadheat_model::Site;
 use deadheat_model::finding::Frame;
 use deadheat_model::words::Table;
+use deadheat_model::{Site, SiteKind};
 use deadheat_trace::TraceError;
 use deadheat_trace::dht::Writer;
 use rustc_hash::FxHashMap;
@@ -16,8 +16,8 @@ use crate::symbols::Symbols;
 #[derive(Default)]
 pub struct Places {
     sites: FxHashMap<String, Site>,
-    /// Of those at which memory is freed: the site that each has for that.
-    frees: FxHashMap<Site, Site>,
+    /// Of those at which memory is freed, or a lock begins or ends: the site that each has for that.
+    special: FxHashMap<(Site, SiteKind), Site>,
     /// By code address: the place if it lies in the program's own code, and what it is called else.
     known: FxHashMap<u64, (Option<Site>, String)>,
     /// The calls at each place, by its name.
@@ -53,17 +53,22 @@ impl Places {
         self.named(writer, name)
     }
 
-    /// The same place, where memory is freed.
-    pub fn free(&mut self, site: Site, writer: &Writer) -> Result<Site, TraceError> {
-        if let Some(free) = self.frees.get(&site) {
-            return Ok(*free);
+    /// The same place, where that is done.
+    pub fn special(
+        &mut self,
+        site: Site,
+        kind: SiteKind,
+        writer: &Writer,
+    ) -> Result<Site, TraceError> {
+        if let Some(special) = self.special.get(&(site, kind)) {
+            return Ok(*special);
         }
         let mut sites = self.sites.iter();
         let name = sites.find(|(_, known)| **known == site);
         let name = name.map_or("?", |(name, _)| name);
-        let free = Site(writer.site_of_free(name)? as u32);
-        self.frees.insert(site, free);
-        Ok(free)
+        let special = Site(writer.site_of(kind, name)? as u32);
+        self.special.insert((site, kind), special);
+        Ok(special)
     }
 
     /// The calls at each place, innermost first.

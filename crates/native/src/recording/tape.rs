@@ -322,10 +322,12 @@ impl Records<'_> {
 fn unstamped(kind: Unstamped, payload: u64, words: &[u64]) -> Option<(Record, usize)> {
     let address = payload;
     let range = |write| {
+        let Code { pc, detail } = Code::from_word(*words.get(1)?);
         let code = AccessSite {
-            pc: Code::from_word(*words.get(1)?).pc,
+            pc,
             size: *words.get(2)?,
             write,
+            of_lock: detail == 1,
         };
         Some((Record::Access { address, code }, 3))
     };

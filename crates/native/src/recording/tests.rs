@@ -86,6 +86,7 @@ fn stamps_order_what_threads_do_whatever_the_clocks_say() {
         pc: 0x77,
         size: 4,
         write: true,
+        of_lock: false,
     };
     let threads = [first, second];
     let text = traced(&tape(&threads, &[site.word()], false)).unwrap();

@@ -60,7 +60,7 @@ pub fn cause(number: u32) -> AccessCause {
         AccessCause::VirtualTable,
         AccessCause::LockTaken,
         AccessCause::LockDestroyed,
-        AccessCause::Instruction,
+        AccessCause::LockLife,
         AccessCause::Instruction,
     ];
     CAUSES[number as usize & 7]
@@ -161,6 +161,7 @@ mod tests {
                 AccessCause::VirtualTable,
                 AccessCause::LockTaken,
                 AccessCause::LockDestroyed,
+                AccessCause::LockLife,
             ] {
                 let stack = Stack { chain, place };
                 let origin = Origin::new(stack, locks, made_of);

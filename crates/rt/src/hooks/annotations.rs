@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::export;
-use crate::check::access::{access, atomic_access};
+use crate::check::access::atomic_access;
+use crate::interpose::memory::lock_life;
 use crate::order::sync;
 use crate::order::thread::{enter, local};
 use crate::output::recording::{self, NewMemory, Stamped};
@@ -26,7 +27,7 @@ const NOT_STATIC: u32 = 1 << 8;
 
 /// A mutex of the program's own begins or ends: nobody may use it meanwhile.
 fn mutex_changes(address: usize, pc: usize) {
-    access::<0, true>(address, pc);
+    lock_life(address, pc);
 }
 
 /// A mutex of the program's own must live while it is used. Its state is atomic: who looks at it does no harm.

@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use deadheat_tape::mailbox::Waits;
 
 use super::calls::{calls, export_words, went_well, word};
-use super::memory::writes;
+use super::memory::lock_life;
 use super::real::real;
 use crate::check::access::access;
 use crate::hooks::export;
@@ -47,7 +47,7 @@ fn waits_for(what: Waits, lock: usize, pc: usize) {
 
 /// A lock begins or ends: nobody may use it meanwhile.
 fn changes(lock: usize, pc: usize) {
-    writes(lock, 1, pc);
+    lock_life(lock, pc);
 }
 
 /// Whether a mutex is held now. One whose owner has died is, too.

@@ -50,6 +50,15 @@ pub fn writes(address: usize, size: usize, pc: usize) {
     }
 }
 
+/// A lock of the program begins or ends.
+pub fn lock_life(lock: usize, pc: usize) {
+    if is_seen(pc) && recording::on() {
+        recording::lock_life(lock, pc);
+    } else if is_seen(pc) {
+        range(lock, 1, WRITE, AccessCause::LockLife, pc);
+    }
+}
+
 /// A copy.
 #[inline]
 pub fn touch2(to: usize, from: usize, size: usize, pc: usize) {

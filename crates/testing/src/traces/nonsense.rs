@@ -3,7 +3,7 @@
 use deadheat_model::words::Table;
 use deadheat_model::{
     AtomicOrdering, Barrier, Event, Execution, Finish, Flag, Location, Lock, Names, Op, Promise,
-    ReadKind, Region, Semaphore, Site, Strand, StrandKind,
+    ReadKind, Region, Semaphore, Site, SiteKind, Strand, StrandKind,
 };
 use fastrand::Rng;
 
@@ -117,9 +117,15 @@ pub fn any_trace(seed: u64, events: usize) -> Execution {
     while names.kinds.last() == Some(&StrandKind::Plain) {
         names.kinds.pop();
     }
-    names.frees = (0..rng.u32(0..=sites)).map(|_| rng.bool()).collect();
-    while names.frees.last() == Some(&false) {
-        names.frees.pop();
+    names.site_kinds = (0..rng.u32(0..=sites))
+        .map(|_| match rng.u32(0..3) {
+            0 => SiteKind::Free,
+            1 => SiteKind::LockLife,
+            _ => SiteKind::Plain,
+        })
+        .collect();
+    while names.site_kinds.last() == Some(&SiteKind::Plain) {
+        names.site_kinds.pop();
     }
     let stay = rng.u32(1..20);
     let mut strand = Strand::MAIN;

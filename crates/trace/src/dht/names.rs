@@ -1,7 +1,7 @@
 //! Names to bytes and back: for each name its length, and what a semaphore starts with; then all the
-//! names in one piece; then, if there is anything to say, which strands are tasks of OpenMP, which sites free memory.
+//! names in one piece; then, if there is anything to say, which strands are tasks of OpenMP, what is done at sites.
 
-use deadheat_model::{Names, StrandKind};
+use deadheat_model::{Names, SiteKind, StrandKind};
 use zstd::bulk::Decompressor;
 
 use super::columns::{ColumnReader, ColumnWriter, get_number, put_number};
@@ -40,7 +40,7 @@ impl Detail {
         match table {
             Table::Semaphores => Detail::Tokens(names.tokens.get(number).copied().unwrap_or(0)),
             Table::Strands => Detail::strand(names.kinds.get(number).copied().unwrap_or_default()),
-            Table::Sites => Detail::site(names.frees.get(number).copied().unwrap_or_default()),
+            Table::Sites => Detail::site(names.site_kinds.get(number).copied().unwrap_or_default()),
             _ => Detail::Nothing,
         }
     }
@@ -54,9 +54,13 @@ impl Detail {
         })
     }
 
-    /// Whether what is done at a site frees memory.
-    pub fn site(frees: bool) -> Detail {
-        Detail::Kind(frees.into())
+    /// What is done at a site.
+    pub fn site(kind: SiteKind) -> Detail {
+        Detail::Kind(match kind {
+            SiteKind::Plain => 0,
+            SiteKind::Free => 1,
+            SiteKind::LockLife => 2,
+        })
     }
 }
 
@@ -64,9 +68,12 @@ impl Detail {
 fn learn_kind(names: &mut Names, table: Table, index: usize, kind: u64) -> Option<()> {
     match (table, kind) {
         (_, 0) => {}
-        (Table::Sites, 1) => {
-            names.frees.resize(index, false);
-            names.frees.push(true);
+        (Table::Sites, 1 | 2) => {
+            names.site_kinds.resize(index, SiteKind::Plain);
+            names.site_kinds.push(match kind {
+                1 => SiteKind::Free,
+                _ => SiteKind::LockLife,
+            });
         }
         (Table::Strands, _) => {
             names.kinds.resize(index, StrandKind::Plain);

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadheat_model::{Event, Names, Op, Site, Strand, StrandKind};
+use deadheat_model::{Event, Names, Op, Site, SiteKind, Strand, StrandKind};
 
 use super::block::{Encoder, Sizes};
 use super::columns::ColumnWriter;
@@ -98,8 +98,8 @@ impl<W: Write> Writer<W> {
     }
 
     /// The same for a site at which memory is freed.
-    pub fn site_of_free(&self, name: &str) -> Result<u64, TraceError> {
-        self.lock().name(Table::Sites, name, Detail::site(true))
+    pub fn site_of(&self, kind: SiteKind, name: &str) -> Result<u64, TraceError> {
+        self.lock().name(Table::Sites, name, Detail::site(kind))
     }
 
     /// Adds the names that the names has beyond those that were added before.

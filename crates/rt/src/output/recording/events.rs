@@ -56,6 +56,15 @@ fn first<const LOG: u32, const WRITES: bool>(address: usize, pc: usize) {
 
 /// A piece of memory is read or written.
 pub fn range(address: usize, size: usize, write: bool, pc: usize) {
+    range_of(address, size, write, pc, 0);
+}
+
+/// A lock begins or ends there.
+pub fn lock_life(lock: usize, pc: usize) {
+    range_of(lock, 1, true, pc, 1);
+}
+
+fn range_of(address: usize, size: usize, write: bool, pc: usize, of_lock: u64) {
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     let watched = thread.ignore[usize::from(write)] == 0 && !thread.is_thread_local(address);
@@ -66,7 +75,7 @@ pub fn range(address: usize, size: usize, write: bool, pc: usize) {
             false => Unstamped::ReadRange,
         };
         let (frames, id) = (thread.frames, thread.id);
-        let more = [code(pc, 0), size as u64];
+        let more = [code(pc, of_lock), size as u64];
         thread.tape.touch(address, size, write);
         thread.tape.note(frames, id, record, address as u64, more);
     }

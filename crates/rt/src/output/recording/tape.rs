@@ -233,6 +233,7 @@ impl Tape {
             pc: pc as u64,
             size: 1 << LOG,
             write: WRITES,
+            of_lock: false,
         };
         let site = site.word();
         let number = spool.site(site);
