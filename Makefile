@@ -157,7 +157,8 @@ bench-openmp: compilers
 	$(CARGO) build --release --quiet -p deadheat-cli
 	bench/native/measure.py target/release/deadheat bench/openmp
 
-## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is; those of tasks 300 times.
+## Every program of tests/native/ and tests/openmp/, ten times, with every compiler there is; those of tasks 300 times,
+## with random pauses where tasks meet.
 corpus: compilers
 	DEADHEAT_CORPUS_RUNS=10 $(CARGO) test --release -p deadheat-cli --test native --test openmp --test openmp_fortran -- --nocapture --skip in_every_run
 	DEADHEAT_CORPUS_RUNS=50 $(CARGO) test --release -p deadheat-cli --test openmp -- --nocapture in_every_run

@@ -54,13 +54,15 @@ fn every_command_says_the_same_of_a_race() {
     }
 }
 
-/// What goes wrong once in thirty runs: a task that goes on on another thread while this one still returns from it.
+/// What goes wrong once in thirty runs, or in thirty thousand: a task that goes on on another thread while this one still returns
+/// from it. Pauses at random where tasks meet bring such schedules about.
 #[test]
-fn untied_tasks_have_one_verdict_in_every_run() {
+fn tasks_have_one_verdict_in_every_run() {
     let mut corpus = openmp();
-    let about = if tries_all() { "task" } else { "untied" };
-    let chosen = |program: &Program| program.name().contains(about);
-    corpus.programs.retain(chosen);
+    corpus.programs.retain(|program| match tries_all() {
+        true => program.has_tasks(),
+        false => program.name().contains("untied"),
+    });
     assert!(corpus.programs.len() >= 7);
     for program in &mut corpus.programs {
         program.threads = ["2", "3", "8"].map(str::to_string).to_vec();
@@ -69,7 +71,7 @@ fn untied_tasks_have_one_verdict_in_every_run() {
         program.threads = threads;
     }
     if let Some(compiler) = openmp_compiler() {
-        corpus.assert_verdicts_in_runs(6, &[compiler], Program::check);
+        corpus.assert_verdicts_in_runs(6, &[compiler], Program::check_with_pauses);
     }
 }
 

@@ -281,6 +281,21 @@ impl Program {
         self.compare(&self.races_of(&report["races"]))
     }
 
+    /// Checks the program while it runs, and pauses at random where its tasks and threads meet.
+    pub fn check_with_pauses(
+        &self,
+        executable: &Path,
+        threads: Option<&str>,
+    ) -> Result<(), String> {
+        static SEED: AtomicUsize = AtomicUsize::new(0);
+        let options = format!("pauses={}", SEED.fetch_add(1, Ordering::Relaxed));
+        let variables = [("DEADHEAT_OPTIONS", &*options)];
+        let checked = self
+            .report_in(executable, threads, &[], &variables)
+            .and_then(|report| self.compare(&self.races_of(&report["races"])));
+        checked.map_err(|what| format!("{options}: {what}"))
+    }
+
     /// Checks the program while it runs, and its recording: with every compiler if it is to be tried hard, else with one
     /// or the other.
     pub fn check_twice(&self, executable: &Path, threads: Option<&str>) -> Result<(), String> {
@@ -381,9 +396,18 @@ impl Program {
         Ok(())
     }
 
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.path).unwrap()
+    }
+
+    /// Whether it creates tasks of OpenMP.
+    pub fn has_tasks(&self) -> bool {
+        self.text().contains("#pragma omp task")
+    }
+
     /// Whether OpenMP's runtime is known to hang in the program with so many threads, whoever looks.
     pub fn hangs_with(&self, threads: &str) -> bool {
-        let text = std::fs::read_to_string(&self.path).unwrap();
+        let text = self.text();
         let hangs = text.contains("// With five threads or more libomp 19 itself hangs");
         hangs && threads.parse::<u32>().unwrap() >= 5
     }
@@ -391,7 +415,7 @@ impl Program {
     /// What the program's runs promise, with these numbers of threads, each way of reducing and one team or several, and
     /// what they find: no run finds what another one says is not there.
     pub fn keep_promises(&self, executable: &Path, _: Option<&str>) -> Result<(), String> {
-        let text = std::fs::read_to_string(&self.path).unwrap();
+        let text = self.text();
         let ways = |clause: &str, name, ways: &[&'static str]| match text.contains(clause) {
             true => ways.iter().map(|way| vec![(name, *way)]).collect(),
             false => vec![Vec::new()],
@@ -431,7 +455,18 @@ impl Program {
         threads: Option<&str>,
         options: &[&str],
     ) -> Result<Value, String> {
-        let (status, report) = self.run(executable, threads, options, &[])?;
+        self.report_in(executable, threads, options, &[])
+    }
+
+    /// The same with these variables in its environment.
+    fn report_in(
+        &self,
+        executable: &Path,
+        threads: Option<&str>,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Value, String> {
+        let (status, report) = self.run(executable, threads, options, variables)?;
         let expected = if self.is_racy() { 66 } else { 0 };
         match status.code() == Some(expected) {
             true => Ok(report),

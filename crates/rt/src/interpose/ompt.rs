@@ -20,6 +20,7 @@ use crate::order::sync;
 use crate::order::thread::{Entered, Thread, enter};
 use crate::output::recording::{self, Stamped};
 use crate::platform::optional_symbol::optional_symbol;
+use crate::platform::pauses;
 use crate::platform::world::world;
 
 /// What the tool keeps with a task or a region.
@@ -198,6 +199,7 @@ unsafe extern "C" fn parallel_begin(
     flags: c_int,
     code: usize,
 ) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     if flags & LEAGUE != 0 && size == 1 {
         openmp::see(Seen::TeamOfOne);
@@ -223,6 +225,7 @@ unsafe extern "C" fn parallel_begin(
 }
 
 unsafe extern "C" fn parallel_end(_region: Data, _task: Data, _flags: c_int, _code: usize) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     // libomp may have given the region's data to another team by now.
@@ -246,6 +249,7 @@ unsafe extern "C" fn implicit_task(
     number: c_uint,
     _flags: c_int,
 ) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     // SAFETY: the data of tasks and regions is ours.
@@ -291,6 +295,7 @@ unsafe extern "C" fn sync_region(
     task: Data,
     _code: usize,
 ) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     let begins = endpoint == BEGIN;
@@ -324,6 +329,7 @@ unsafe extern "C" fn task_create(
     _has_dependences: c_int,
     code: usize,
 ) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     let thread = entered.thread();
     if flags & (EXPLICIT | TARGET | TASKWAIT) == 0 {
@@ -364,6 +370,7 @@ unsafe extern "C" fn task_create(
 /// back among the waiting ones, whereupon its code returns; another thread may run the next part of it at once,
 /// and may end it while this one still returns. So from that moment on nothing here names it.
 unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data, stack_pointer: usize) {
+    let _around = pauses::around();
     const COMPLETE: c_int = 1;
     const CANCEL: c_int = 3;
     const DETACH: c_int = 4;
@@ -505,6 +512,7 @@ unsafe extern "C" fn work(
     _count: u64,
     code: usize,
 ) {
+    let _around = pauses::around();
     const SECTIONS: c_int = 2;
     const SINGLE_EXECUTOR: c_int = 3;
     const LOOP: c_int = 1;
@@ -546,6 +554,7 @@ unsafe extern "C" fn work(
 }
 
 unsafe extern "C" fn dispatch(_region: Data, _task: Data, kind: c_int, instance: usize) {
+    let _around = pauses::around();
     const SECTION: c_int = 2;
     const LOOP: c_int = 3;
     let Some(entered) = enter() else { return };
@@ -572,6 +581,7 @@ unsafe extern "C" fn dispatch(_region: Data, _task: Data, kind: c_int, instance:
 const ORDERED: c_int = 7;
 
 unsafe extern "C" fn mutex_acquired(kind: c_int, lock: usize, _code: usize) {
+    let _around = pauses::around();
     let Some(entered) = enter() else { return };
     match kind {
         ORDERED => drop(with_strand(entered.thread(), |strand| {
@@ -582,6 +592,7 @@ unsafe extern "C" fn mutex_acquired(kind: c_int, lock: usize, _code: usize) {
 }
 
 unsafe extern "C" fn mutex_released(kind: c_int, lock: usize, _code: usize) {
+    let _around = pauses::around();
     // Told when the next `ordered` block may have begun already: `__kmpc_end_ordered` comes in time.
     if kind != ORDERED
         && let Some(entered) = enter()

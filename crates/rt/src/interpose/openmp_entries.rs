@@ -18,6 +18,7 @@ use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::{Seen, is_runtime, see, with_strand};
 use crate::order::thread::{enter, local};
+use crate::platform::pauses;
 
 type Location = *const c_void;
 type Code = usize;
@@ -302,6 +303,7 @@ pub fn part_begins(strand: &mut Strand) {
 /// What the runtime calls in place of an untied task's code: nobody else tells when that returns.
 unsafe extern "C" fn run_part(thread: i32, task: *mut Task) -> i32 {
     let strand = BEGINS.replace(std::ptr::null_mut());
+    let _around = pauses::around();
     // SAFETY: the task's own code, called as the runtime would.
     let result = unsafe { std::mem::transmute::<Code, Routine>((*task).code())(thread, task) };
     if let Some(entered) = enter() {

@@ -9,6 +9,7 @@ pub mod modules;
 pub mod optional_symbol;
 pub mod options;
 pub mod os;
+pub mod pauses;
 pub mod signals;
 pub mod table;
 pub mod world;

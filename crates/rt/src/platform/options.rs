@@ -16,6 +16,8 @@ pub struct Options {
     pub log_path: Option<Vec<u8>>,
     /// A file with suppressions. Only `deadheat run` can apply them: it knows names.
     pub suppressions: Option<Vec<u8>>,
+    /// Pause at random where tasks meet: see [`pauses`](crate::platform::pauses).
+    pub pauses: Option<u64>,
     /// The options that mean nothing here.
     pub ignored: Vec<Vec<u8>>,
 }
@@ -28,6 +30,7 @@ impl Default for Options {
             report_bugs: true,
             log_path: None,
             suppressions: None,
+            pauses: None,
             ignored: Vec::new(),
         }
     }
@@ -44,6 +47,7 @@ impl Options {
             match (name, flag(value), number) {
                 (b"", ..) => {}
                 (b"exitcode", _, Some(code)) => self.exit_code = code,
+                (b"pauses", _, Some(seed)) => self.pauses = Some(seed as u64),
                 (b"halt_on_error", Some(halts), _) => self.halt_on_error = halts,
                 (b"report_bugs", Some(reports), _) => self.report_bugs = reports,
                 (b"log_path", ..) => {

@@ -401,6 +401,13 @@ pub fn map_file(file: i32, offset: u64, bytes: usize) -> Option<usize> {
     usize::try_from(unsafe { call(libc::SYS_mmap, arguments) }).ok()
 }
 
+/// Sleeps, or less if a signal comes.
+pub fn sleep(nanoseconds: u64) {
+    let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
+    // SAFETY: reads two words.
+    unsafe { call(libc::SYS_nanosleep, [time.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
 /// Lets others run.
 pub fn yield_now() {
     // SAFETY: takes no arguments.

@@ -22,7 +22,7 @@ use crate::output::mailbox::{self, Mailbox};
 use crate::output::recording::{self, Spool};
 use crate::platform::heap::Blocks;
 use crate::platform::options::Options;
-use crate::platform::os;
+use crate::platform::{os, pauses};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -139,7 +139,11 @@ impl World {
         let mailbox = mapped.flatten();
         os::ask_for_barriers();
         let record = mailbox.as_ref().is_some_and(Mailbox::records);
-        let findings = Findings::new(mailbox, options(&environment));
+        let options = options(&environment);
+        if let Some(seed) = options.pauses {
+            pauses::begin(seed);
+        }
+        let findings = Findings::new(mailbox, options);
         let limit = mailbox.map_or(u64::MAX, |mailbox| mailbox.limit());
         let spool = record.then(|| recording::spool(&findings, limit)).flatten();
         if record && spool.is_none() {
