@@ -94,6 +94,10 @@ fn predict(
         Judge::new(names, FastTrack::new(names.locations.len()));
     let shared = survey.exposed.shared.clone();
     survey.feed(Lowering::Observed, &shared, &mut must_order)?;
+    if survey.stopped.is_some() {
+        // The time that is left is for what the recorded order shows: it is too short to search.
+        return Ok(Findings::default());
+    }
     let mut matter = must_order.history.suspects();
     // Atomic accesses keep no order but that each observes what it observed.
     matter.union_with(&survey.exposed.atomic);

@@ -53,7 +53,18 @@ pub fn add_recorded(
     };
     // What the search has judged it has judged, wherever these passes end.
     let judged = survey.judged;
+    // Where the search was stopped, SHB and the witnesses share the time that is left.
+    let left = survey.stopped.map(|_| survey.stop);
+    if let Some(left) = left {
+        survey.stop = left.first_part();
+    }
     let recorded = (shb::ENGINE.judge)(survey, &options)?;
+    survey.stop = match (left, survey.stopped) {
+        (Some(left), _) => left,
+        // SHB may have taken all the time that there was to tell what was found.
+        (None, Some(_)) => survey.stop.grace(),
+        (None, None) => survey.stop,
+    };
     let known: FxHashSet<_> = found.races.iter().map(|shown| key(&shown.race)).collect();
     let races = recorded.races.iter().map(|finding| finding.race);
     let new: Vec<Race> = races.filter(|race| !known.contains(&key(race))).collect();
@@ -91,10 +102,6 @@ fn shown(survey: &mut Survey, races: &[Race]) -> Result<(Vec<FoundRace>, Vec<Rac
     wanted.dedup();
     let shared = survey.exposed.shared.clone();
     let mut pasts = Pasts::new(survey.names, wanted);
-    // SHB may have taken all the time that there was to tell what was found.
-    if survey.stopped.is_some() {
-        survey.stop = survey.stop.grace();
-    }
     survey.feed(Lowering::HappensBefore, &shared, &mut pasts)?;
     let (mut shown, mut left) = (Vec::new(), Vec::new());
     let mut kept = 0;

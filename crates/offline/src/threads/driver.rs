@@ -76,6 +76,11 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// How many strands there are.
+    pub fn strands(&self) -> usize {
+        self.lives.len()
+    }
+
     /// Whether the engine was told orders, other than those of locks, that another schedule could have
     /// made otherwise. What is then said not to be possible may be possible.
     pub fn keeps_orders_of_the_schedule(&self) -> bool {

@@ -13,9 +13,11 @@ use super::{Driver, ImpossibleEvent, ThreadEngine};
 /// How many events are looked at at a time.
 const PART: usize = 1 << 14;
 
-/// After how many events that matter it is asked whether to stop: with very many threads one can take a
-/// millisecond.
+/// After how many events that matter it is asked whether to stop, at most.
 const STOPS: usize = 1 << 8;
+
+/// The same times the number of strands: what an event takes can grow with them, and is a millisecond with very many.
+const WORK: usize = 1 << 18;
 
 /// Why an engine is told no more of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +94,8 @@ fn feed_part(
     stop: StopToken,
 ) -> Result<ControlFlow<End>, ImpossibleEvent> {
     let number = |place: u32| first + EventNumber::from(place);
-    for some in picked.chunks(STOPS) {
+    let stops = (WORK / driver.strands().max(1)).clamp(1, STOPS);
+    for some in picked.chunks(stops) {
         if let Some(why) = stop.due() {
             let told = number(some[0].0) - 1;
             return Ok(ControlFlow::Break(End::Stopped(why, told)));
@@ -105,4 +108,50 @@ fn feed_part(
         driver.feed_some(events, engine)?;
     }
     Ok(ControlFlow::Continue(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use deadheat_model::{Location, Lock, Names, Op, Site, Strand};
+
+    use super::super::{At, Lowering};
+    use super::*;
+
+    static NOW: AtomicBool = AtomicBool::new(false);
+
+    /// Counts forks, and asks for a stop at the first.
+    struct Forks(usize);
+
+    impl ThreadEngine for Forks {
+        fn read(&mut self, _: At, _: Location) {}
+        fn write(&mut self, _: At, _: Location) {}
+        fn acquire(&mut self, _: At, _: Lock) {}
+        fn release(&mut self, _: At, _: Lock) {}
+        fn fork(&mut self, _: At, _: Strand) {
+            NOW.store(true, Ordering::Relaxed);
+            self.0 += 1;
+        }
+    }
+
+    #[test]
+    fn the_more_strands_there_are_the_sooner_a_stop_is_heeded() {
+        for (strands, most) in [(1 << 19, 1), (1 << 13, 32), (1 << 9, STOPS)] {
+            NOW.store(false, Ordering::Relaxed);
+            let names = Names {
+                strands: vec![String::new(); strands],
+                ..Names::default()
+            };
+            let fork = |child| Event::new(Strand::MAIN, Op::Fork(Strand(child)), Site(0));
+            let events: Vec<Event> = (1..strands as u32).map(fork).collect();
+            let mut driver = Driver::new(&names, Lowering::Observed);
+            let mut forks = Forks(0);
+            let (none, stop) = (FixedBitSet::new(), StopToken::when(&NOW));
+            let fed = feed_picked(&events, &none, &mut driver, &mut forks, stop, |_| {});
+            let end = End::Stopped(StopReason::Asked, most as EventNumber);
+            assert_eq!(fed.unwrap(), ControlFlow::Break(end), "{strands} strands");
+            assert_eq!(forks.0, most);
+        }
+    }
 }
