@@ -206,6 +206,8 @@ impl Serialize for RunReport {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_native::OpenMp;
+
     use super::*;
 
     #[test]
@@ -234,5 +236,38 @@ mod tests {
         );
         assert!(said.contains("races may be missing"), "{said}");
         assert!(!said.contains("no other order"), "{said}");
+    }
+
+    #[test]
+    fn what_one_run_of_openmp_cannot_know_comes_before_what_it_promises() {
+        let said = |limit: &dyn Fn(&mut OpenMp)| {
+            let mut survey = Survey::default();
+            survey.processes = 1;
+            survey.threads = 2;
+            limit(survey.openmp.insert(OpenMp::default()));
+            RunReport::of_run(survey).guarantee()
+        };
+        let unlimited = said(&|_| {});
+        assert!(unlimited.starts_with("no race between threads or tasks"));
+        let all: [&dyn Fn(&mut OpenMp); 7] = [
+            &|openmp| openmp.locks = true,
+            &|openmp| openmp.static_loops = true,
+            &|openmp| openmp.thread_numbers = true,
+            &|openmp| openmp.team_of_one = true,
+            &|openmp| openmp.never_run = 3,
+            &|openmp| openmp.messages = true,
+            &|openmp| openmp.threads_choose = true,
+        ];
+        for limit in all {
+            let one = said(limit);
+            let (first, promise) = one.split_once("; within that limit, ").unwrap();
+            assert!(!first.contains("no race"), "{one}");
+            assert!(promise.starts_with("no race"), "{one}");
+            let more = promise.split_once("; ").map(|(_, more)| more);
+            let of_a_run = "another schedule or input may have one";
+            assert!(more.is_none_or(|more| more == of_a_run), "{one}");
+        }
+        let two = said(&|openmp| (openmp.locks, openmp.static_loops) = (true, true));
+        assert!(two.contains("; within these limits, no race between the tasks of this run"));
     }
 }

@@ -8,9 +8,27 @@ use crate::run::RunReport;
 use crate::text::style::{counted, grouped};
 
 /// What the run, and the prediction if there is one, prove: happens-before is exact for the schedule that ran, and only
-/// for it; an OpenMP program's tasks are judged in every schedule.
+/// for it; an OpenMP program's tasks are judged in every schedule. What one run of such a program cannot know comes first: whoever
+/// reads that there is no race has read how far that goes.
 pub(crate) fn of_run(report: &RunReport) -> String {
-    let mut sentence = happened(report);
+    let is_clean = races(report) == 0 && possible(report) == 0;
+    let promises_more_than_a_run = is_clean && report.survey.openmp.is_some();
+    let limits = report.promise.limits().iter();
+    // That is what is said of other orders.
+    let limits = limits.filter(|limit| **limit != Limit::NotAllOrders);
+    let (before, after): (Vec<_>, Vec<_>) =
+        limits.partition(|limit| promises_more_than_a_run && limit.allows() < Scope::Threads);
+    let mut sentence = String::new();
+    for limit in &before {
+        sentence += &super::clause(limit);
+        sentence += "; ";
+    }
+    sentence += match before.len() {
+        0 => "",
+        1 => "within that limit, ",
+        _ => "within these limits, ",
+    };
+    sentence += &happened(report);
     match possible(report) {
         0 => {}
         n => super::add(
@@ -77,11 +95,8 @@ pub(crate) fn of_run(report: &RunReport) -> String {
             format!("the baseline knows {} of them", grouped(n)),
         ),
     }
-    for limit in report.promise.limits() {
-        // That is what was said of other orders.
-        if *limit != Limit::NotAllOrders {
-            super::add(&mut sentence, super::clause(limit));
-        }
+    for limit in after {
+        super::add(&mut sentence, super::clause(limit));
     }
     sentence
 }
