@@ -164,18 +164,27 @@ fn a_racy_program_without_deadheat_run_fails_as_under_thread_sanitizer() {
     ];
     assert_eq!(ends("own", "main", &both[..1]).status.code(), Some(8));
     assert_eq!(ends("own", "main", &both).status.code(), Some(9));
-    // Under `deadheat run`, which knows the names in it, a file of suppressions is obeyed.
+    // Under `deadheat run`, which knows the names in it, a file of suppressions is obeyed; and the program finds that command.
+    let known = [("TSAN_OPTIONS", "suppressions=known:exitcode=5")];
     let mut run = command(&["run", "--", "./ends", "main"]);
-    let run = run
-        .current_dir(here)
-        .env("TSAN_OPTIONS", "suppressions=known");
-    let output = run.output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("2 races suppressed"),
-        "{}",
-        stderr(&output)
-    );
+    let run = run.current_dir(here).envs(known).output().unwrap();
+    let commands = Path::new(env!("CARGO_BIN_EXE_deadheat")).parent().unwrap();
+    let path = format!("/nowhere::{}", commands.display());
+    let alone = ends("ends", "main", &[known[0], ("PATH", &path)]);
+    for output in [run, alone] {
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("2 races suppressed"), "{said}");
+        assert_eq!(stdout(&output), "printed");
+    }
+    let without = ends("ends", "main", &[known[0], ("PATH", "/nowhere")]);
+    assert_eq!(without.status.code(), Some(5));
+    let obeyed = told.replace('\n', ", and to have suppressions obeyed\n");
+    assert_eq!(stderr(&without), obeyed);
+    std::fs::write(here.join("known"), "race:^other$\n").unwrap();
+    let other = ends("ends", "main", &[known[0], ("PATH", &path)]);
+    assert_eq!(other.status.code(), Some(5), "{}", stderr(&other));
+    assert!(stderr(&other).contains("2 races in this run"));
     // A run of its own has the status that it always had.
     let clean = "int main(void) { return 4; }\n";
     std::fs::write(here.join("ends.c"), clean).unwrap();

@@ -14,7 +14,7 @@ pub struct Options {
     pub report_bugs: bool,
     /// Say it in a file with this name and the number of the process.
     pub log_path: Option<Vec<u8>>,
-    /// A file with suppressions. Only `deadheat run` can apply them: it knows names.
+    /// A file with suppressions. Only `deadheat run` can apply them, as it knows names: the program starts again under it.
     pub suppressions: Option<Vec<u8>>,
     /// Pause at random where tasks meet: see [`pauses`](crate::platform::pauses).
     pub pauses: Option<u64>,

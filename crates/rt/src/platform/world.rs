@@ -22,7 +22,7 @@ use crate::output::mailbox::{self, Mailbox};
 use crate::output::recording::{self, Spool};
 use crate::platform::heap::Blocks;
 use crate::platform::options::Options;
-use crate::platform::{os, pauses};
+use crate::platform::{modules, os, pauses};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -108,6 +108,10 @@ impl World {
         if file.is_none() && environment.get("DEADHEAT_MODE") == Some(b"off") {
             return false;
         }
+        let options = options(&environment);
+        if file.is_none() {
+            start_under_run(&environment, &options);
+        }
         let tasks = match is_openmp() {
             true => Tasks::new().map(Some),
             false => Some(None),
@@ -139,7 +143,6 @@ impl World {
         let mailbox = mapped.flatten();
         os::ask_for_barriers();
         let record = mailbox.as_ref().is_some_and(Mailbox::records);
-        let options = options(&environment);
         if let Some(seed) = options.pauses {
             pauses::begin(seed);
         }
@@ -222,29 +225,80 @@ fn start_again(environment: &Environment) {
         return;
     }
     limit[0] = 1 << 28;
-    // SAFETY: the kernel reads two words, and strings that end with zero bytes.
+    // SAFETY: the kernel reads two words.
     unsafe {
         let number = libc::RLIMIT_STACK as usize;
         os::call(
             libc::SYS_setrlimit,
             [number, limit.as_mut_ptr() as usize, 0, 0, 0, 0],
         );
-        let arguments = Environment::of(b"/proc/self/cmdline\0");
-        let (arguments, environment) = (arguments.pointers(), environment.pointers());
-        let program = c"/proc/self/exe".as_ptr() as usize;
-        let words = [
-            program,
-            arguments.as_ptr() as usize,
-            environment.as_ptr() as usize,
-            0,
-            0,
-            0,
-        ];
-        os::call(libc::SYS_execve, words);
+    }
+    execute(b"/proc/self/exe\0", &own_arguments(), environment);
+}
+
+/// Starts the program again under `deadheat run`, if there is a file of suppressions to obey: only that command knows the names in it.
+/// Returns if it is not in the `PATH`.
+fn start_under_run(environment: &Environment, options: &Options) {
+    const AGAIN: &str = "DEADHEAT_AGAIN";
+    let Some(file) = &options.suppressions else {
+        return;
+    };
+    let is_there = os::status_at(&[file, &b"\0"[..]].concat()).is_some();
+    let is_again = environment.get(AGAIN).is_some() || os::is_privileged();
+    if !is_there || is_again || !options.report_bugs {
+        return;
+    }
+    let own = own_arguments().bytes;
+    let name = own.split_inclusive(|byte| *byte == 0).next();
+    let (name, arguments) = own.split_at(name.map_or(0, <[u8]>::len));
+    let program = match name.contains(&b'/') {
+        true => name.to_vec(),
+        // It was found in the `PATH`, or is called otherwise than its file.
+        false => [&*modules::executable(), b"\0"].concat(),
+    };
+    let status = options.exit_code.to_string();
+    let run: [&[u8]; 5] = [
+        b"deadheat\0run\0--error-exitcode=",
+        status.as_bytes(),
+        b"\0--\0",
+        &program,
+        arguments,
+    ];
+    let run = Environment {
+        bytes: run.concat(),
+    };
+    let again = Environment {
+        bytes: [&environment.bytes, AGAIN.as_bytes(), b"=1\0"].concat(),
+    };
+    let path = environment.get("PATH").unwrap_or_default();
+    for directory in path.split(|byte| *byte == b':') {
+        if !directory.is_empty() {
+            execute(&[directory, b"/deadheat\0"].concat(), &run, &again);
+        }
     }
 }
 
-/// The environment as the kernel has it: the C library may not be ready yet.
+/// What the program was called with, its own name first.
+fn own_arguments() -> Environment {
+    Environment::of(b"/proc/self/cmdline\0")
+}
+
+/// Becomes the program in a file, whose path ends with a zero byte. Returns if that cannot be.
+fn execute(path: &[u8], arguments: &Environment, environment: &Environment) {
+    let (arguments, environment) = (arguments.pointers(), environment.pointers());
+    let words = [
+        path.as_ptr() as usize,
+        arguments.as_ptr() as usize,
+        environment.as_ptr() as usize,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the kernel reads strings that end with zero bytes.
+    unsafe { os::call(libc::SYS_execve, words) };
+}
+
+/// The environment, or a list of arguments, as the kernel has it: the C library may not be ready yet.
 struct Environment {
     bytes: Vec<u8>,
 }
