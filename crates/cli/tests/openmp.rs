@@ -165,7 +165,7 @@ fn no_order_is_predicted_in_which_a_lock_is_free_at_a_barrier_at_which_it_was_he
 
 /// Two tasks or threads of which one follows the other because of flags in critical sections, or because who has a lock meets the other
 /// before giving it back: neither the order of tasks nor a lock that both hold keeps their accesses apart.
-const DECIDED: [&str; 5] = [
+const DECIDED: [&str; 7] = [
     // The zipper paper's Figure 2.
     "#pragma omp parallel
      #pragma omp single
@@ -231,6 +231,24 @@ const DECIDED: [&str; 5] = [
        omp_unset_lock(theirs);
        if (!first) a[0] = 2;
      }",
+    // A barrier that can be used again, of three locks for each thread: it holds the next one before it gives back this one.
+    "static omp_lock_t locks[2][3];
+     for (int i = 0; i < 6; i++) omp_init_lock(&locks[i / 3][i % 3]);
+     #pragma omp parallel num_threads(2)
+     {
+       int me = omp_get_thread_num();
+       omp_lock_t *mine = locks[me], *theirs = locks[1 - me];
+       omp_set_lock(&mine[0]);
+     #pragma omp barrier
+       for (int i = 0; i < 6; i++) {
+         if (i % 2 == me) a[0] = i;
+         omp_set_lock(&mine[(i + 1) % 3]);
+         omp_unset_lock(&mine[i % 3]);
+         omp_set_lock(&theirs[i % 3]);
+         omp_unset_lock(&theirs[i % 3]);
+       }
+       omp_unset_lock(&mine[0]);
+     }",
     // A lock that is held while the task is created that takes it.
     "#pragma omp parallel num_threads(2)
      #pragma omp single
@@ -245,10 +263,22 @@ const DECIDED: [&str; 5] = [
        a[0] = 2;
        omp_unset_lock(&lock);
      }",
+    // Tasks of one thread, which ask for its number: that chooses an element of the array, but no other variable.
+    "static int whole;
+     #pragma omp parallel num_threads(1)
+     {
+       a[2 + omp_get_thread_num()]++;
+     #pragma omp task
+       {
+         a[2 + omp_get_thread_num()]++;
+         whole++;
+       }
+       a[1] = whole;
+     }",
 ];
 
 #[test]
-fn a_race_that_flags_in_critical_sections_may_rule_out_is_only_possible() {
+fn a_race_that_flags_locks_or_a_threads_number_may_rule_out_is_only_possible() {
     let Some(compiler) = openmp_compiler() else {
         return;
     };

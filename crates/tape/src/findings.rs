@@ -311,7 +311,7 @@ objects! {
     pub struct Race<First = Access, Second = Access, Place = Memory> {
         /// From 1; unique in its process.
         pub id: u64,
-        /// In another order of critical sections, the two accesses might not be made.
+        /// In another order of critical sections, or on other threads, the two accesses might not be made.
         #[cfg_attr(feature = "read", serde(default))]
         pub possible: bool,
         /// First byte both touched.

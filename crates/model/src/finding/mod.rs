@@ -66,8 +66,8 @@ pub enum Status {
     Predicted,
     /// Nothing orders the two accesses, and nothing that may decide whether they are made.
     Certain,
-    /// In the run they came in this order by critical sections through which values flow: in another order of the
-    /// sections they might not be made.
+    /// In the run they came in this order by critical sections through which values flow, or on one thread by tasks that had asked for
+    /// its number: in another order of the sections, or on other threads, they might not be made.
     Possible,
 }
 
@@ -344,7 +344,7 @@ impl Side {
 }
 
 impl Finding {
-    /// Whether another order of critical sections might not have it: nobody knows.
+    /// Whether another order of critical sections, or tasks on other threads, might not have it: nobody knows.
     pub fn is_possible(&self) -> bool {
         self.status == Some(Status::Possible)
     }

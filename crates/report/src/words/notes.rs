@@ -18,11 +18,13 @@ pub(crate) fn notes(finding: &Finding, marks: usize) -> Vec<String> {
 pub(crate) fn about(finding: &Finding) -> Vec<String> {
     let mut notes = Vec::new();
     if finding.is_possible() {
-        notes.push(
-            "in this run critical sections through which values flow order the two accesses; it is a race if another order \
-             of those sections still makes both"
-                .to_string(),
-        );
+        let sections = "in this run critical sections through which values flow order the two accesses; it is a race if another \
+                        order of those sections still makes both";
+        let one_thread = "in this run one thread made both accesses, in tasks that had asked for its number, or critical sections \
+                          through which values flow order them; it is a race if both are still made on other threads, or in \
+                          another order of those sections";
+        let is_one = matches!(&finding.sides[..], [a, b] if a.thread == b.thread);
+        notes.push(if is_one { one_thread } else { sections }.to_string());
     }
     if let Some(block) = finding.variable.allocation() {
         notes.push(format!(

@@ -5,7 +5,9 @@
 //!
 //! Two pieces of one implicit task that nothing orders are one thread's doing all the same. What is that thread's
 //! own they may both use: its stack below the region, its thread-local variables, what the task has allocated
-//! itself, and, if it has asked for its number, whatever it chooses by that.
+//! itself, and, if it has asked for its number, whatever it chooses by that. So may two tasks that one thread runs, if both have
+//! asked, but for a variable of its own size: no number chooses that among others. The number may still decide whether the accesses
+//! are made, so such a race is only possible.
 //!
 //! A history is kept short: of accesses that differ in nothing but their step, by tasks with the same dependences, the
 //! newest and the one farthest from it in the tree stand for all others (spd3-pldi12, section 4: whatever is parallel
@@ -20,6 +22,7 @@ use super::strand::Strand;
 use super::{Seen, tasks};
 use crate::check::origin::Origin;
 use crate::order::thread::Thread;
+use crate::platform::objects;
 use crate::platform::world::world;
 
 /// What a thread keeps to answer such questions quickly.
@@ -133,9 +136,16 @@ impl Asking<'_> {
         if both_asked {
             tasks().see(Seen::ThreadsChoose);
         }
-        both_asked
+        both_asked && (a == b || !self.is_one_variable(access))
             || self.own.is_thread_local(self.address)
             || a == b && (self.own.is_on_stack(self.address) || self.allocated_by(a))
+    }
+
+    /// Whether an access is to a whole variable, and not to an element of something.
+    fn is_one_variable(&self, access: &Record) -> bool {
+        let mask = u32::from(access.mask());
+        let address = self.address + mask.trailing_zeros() as usize;
+        objects::is_whole(address, mask.count_ones() as usize)
     }
 
     /// Whether the thread that runs an implicit task has allocated the block around the address itself, in this region

@@ -250,6 +250,9 @@ pub fn is_only_possible(thread: &mut Thread, earlier: &Record) -> bool {
     let Some(strand) = (unsafe { thread.strand.as_ref() }) else {
         return false;
     };
+    if may_be_chosen_by_number(thread, strand, earlier) {
+        return true;
+    }
     let sections = &tasks().sections;
     if !sections.have_flown() || strand.heard.now == Past::default() {
         return false;
@@ -260,4 +263,14 @@ pub fn is_only_possible(thread: &mut Thread, earlier: &Record) -> bool {
     let is_much = sections.ended.load(Ordering::Relaxed) >= MOST
         || sections.asked.fetch_add(1, Ordering::Relaxed) >= QUESTIONS;
     is_much || joins_lead(answers, Step(earlier.time()), strand.heard.now)
+}
+
+/// Whether one thread made an earlier access and makes this strand's, both in tasks that have asked for its number: that may decide
+/// whether they are made.
+fn may_be_chosen_by_number(thread: &Thread, strand: &Strand, earlier: &Record) -> bool {
+    let descriptions = &tasks().descriptions;
+    let has_asked = |step| descriptions.get(descriptions.task_of(step)).has_asked();
+    earlier.slot() == thread.timeline.slot()
+        && has_asked(Step(earlier.time()))
+        && has_asked(strand.step())
 }

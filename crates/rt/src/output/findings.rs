@@ -43,7 +43,7 @@ pub struct RacyAccess {
     pub address: usize,
     pub first: Record,
     pub second: Record,
-    /// In another order of critical sections, the two accesses might not be made.
+    /// In another order of critical sections, or on other threads, the two accesses might not be made.
     pub possible: bool,
 }
 

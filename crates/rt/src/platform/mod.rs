@@ -5,6 +5,7 @@ pub mod allocator;
 pub mod checked;
 pub mod heap;
 pub mod modules;
+pub mod objects;
 #[cfg(feature = "interpose")]
 pub mod optional_symbol;
 pub mod options;

@@ -34,7 +34,7 @@ pub(crate) fn of_run(report: &RunReport) -> String {
         n => super::add(
             &mut sentence,
             format!(
-                "{} in another order of critical sections, if both accesses are made then",
+                "{} in another order of critical sections, or with tasks on other threads, if both accesses are made then",
                 counted(n, "possible race")
             ),
         ),
