@@ -20,6 +20,8 @@ void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value,
 void __deadheat_memcpy(void *to, const void *from, size_t size) { memcpy(to, from, size); }
 void __deadheat_memmove(void *to, const void *from, size_t size) { memmove(to, from, size); }
 void __deadheat_memset(void *to, int value, size_t size) { memset(to, value, size); }
+int __deadheat_memcmp(const void *a, const void *b, size_t size) { return memcmp(a, b, size); }
+void __deadheat_compare(const void *a, const void *b, size_t size) { (void)a, (void)b, (void)size; }
 #define RANGES(kind) \
   void __deadheat_##kind##_range(void *address, size_t size) { (void)address, (void)size; } \
   void __deadheat_##kind##_pieces(void *first, size_t size, size_t count, size_t step) { (void)first, (void)size, (void)count, (void)step; }

@@ -1,5 +1,7 @@
 ! A variable of the program is used in each iteration.
 ! expect: race on square, lines 10 and 10
+! expect: race on square, lines 10 and 11
+! options: -O0
 program blocks
   implicit none
   integer :: i, out(100)

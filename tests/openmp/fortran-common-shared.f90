@@ -1,5 +1,7 @@
 ! Procedures hand each other a value in a common block that all threads share.
 ! expect: race on *, lines 8 and 8
+! expect: race on *, lines 8 and 15
+! options: -O0
 subroutine put(value)
   implicit none
   integer, intent(in) :: value

@@ -14,7 +14,7 @@ public:
     bool changed = false;
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
       CallInst *mark = asCheck(instruction);
-      if (mark && own.has(markedPlace(*mark))) {
+      if (mark && own.has(markedPlace(*mark)) && (!isComparison(*mark) || own.has(mark->getArgOperand(1)))) {
         mark->eraseFromParent();
         changed = true;
       }

@@ -282,9 +282,9 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     SmallVector<CallInst *> marks, others;
     for (BasicBlock *block : loop.blocks())
       for (Instruction &instruction : *block) {
-        if (maySynchronise(instruction))
-          return false;
         CallInst *mark = asMark(instruction);
+        if (maySynchronise(instruction) || (!mark && asCheck(instruction)))
+          return false;
         if (!mark)
           continue;
         // However it is left, its first block has been run once.

@@ -43,10 +43,18 @@ class Lower : public PassInfoMixin<Lower> {
     mark.eraseFromParent();
   }
 
+  // The same of what is compared.
+  void compareUnseen(CallInst &call) {
+    FunctionType *type = call.getFunctionType();
+    call.setCalledFunction(module->getOrInsertFunction("__deadheat_memcmp", type));
+  }
+
   // Marks tell of what is copied: the copying itself must not go through the runtime a second time.
   void copyUnseen(MemIntrinsic &call) {
     auto *length = dyn_cast<ConstantInt>(call.getLength());
-    if (call.isVolatile() || (length && length->getZExtValue() <= 64))
+    bool isSmall = length && length->getZExtValue() <= 64;
+    bool isElsewhere = call.getDestAddressSpace() != 0;
+    if (call.isVolatile() || isSmall || isElsewhere || isa<MemCpyInlineInst, MemSetInlineInst>(call))
       return;
     IRBuilder<> builder(&call);
     Type *pointer = builder.getPtrTy(), *number = builder.getInt64Ty();
@@ -74,6 +82,8 @@ public:
           lower(*mark);
         else if (auto *call = dyn_cast<MemIntrinsic>(&instruction); call && isChecked(function))
           copyUnseen(*call);
+        else if (CallInst *call = asComparison(instruction); call && isChecked(function))
+          compareUnseen(*call);
       }
     if (Function *mark = all.getFunction(MarkName); mark && mark->use_empty())
       mark->eraseFromParent();

@@ -33,6 +33,8 @@ enum Kind : unsigned {
 constexpr StringLiteral MarkName = "__deadheat_mark";
 // A table of virtual functions is set. It looks at what was there, and so is not only a mark.
 constexpr StringLiteral TableUpdateName = "__tsan_vptr_update";
+// Memory is compared, as far as it takes to find a difference: this looks for it, too.
+constexpr StringLiteral CompareName = "__deadheat_compare";
 
 inline FunctionCallee markFunction(Module &module) {
   LLVMContext &context = module.getContext();
@@ -55,21 +57,30 @@ inline FunctionCallee markFunction(Module &module) {
                                     Type::getInt32Ty(context));
 }
 
-inline FunctionCallee tableUpdateFunction(Module &module) {
+// What only reads the memory that it is given.
+inline FunctionCallee readingFunction(Module &module, StringRef name, ArrayRef<Type *> arguments, unsigned read) {
   LLVMContext &context = module.getContext();
-  Type *pointer = PointerType::getUnqual(context);
   AttrBuilder function(context);
   function.addMemoryAttr(MemoryEffects::inaccessibleOrArgMemOnly());
-  function.addAttribute(Attribute::NoUnwind);
-  function.addAttribute(Attribute::WillReturn);
-  function.addAttribute(Attribute::NoMerge);
+  for (auto kind : {Attribute::NoUnwind, Attribute::WillReturn, Attribute::NoMerge})
+    function.addAttribute(kind);
   function.addAttribute("call-inline-cost", "0");
   AttributeList attributes = AttributeList().addFnAttributes(context, function);
-  attributes = attributes.addParamAttribute(context, 0, Attribute::NoCapture);
-  attributes = attributes.addParamAttribute(context, 0, Attribute::ReadOnly);
-  attributes = attributes.addParamAttribute(context, 1, Attribute::NoCapture);
-  attributes = attributes.addParamAttribute(context, 1, Attribute::ReadNone);
-  return module.getOrInsertFunction(TableUpdateName, attributes, Type::getVoidTy(context), pointer, pointer);
+  for (unsigned argument : {0, 1}) {
+    attributes = attributes.addParamAttribute(context, argument, Attribute::NoCapture);
+    attributes = attributes.addParamAttribute(context, argument, argument < read ? Attribute::ReadOnly : Attribute::ReadNone);
+  }
+  return module.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context), arguments, false), attributes);
+}
+
+inline FunctionCallee tableUpdateFunction(Module &module) {
+  Type *pointer = PointerType::getUnqual(module.getContext());
+  return readingFunction(module, TableUpdateName, {pointer, pointer}, 1);
+}
+
+inline FunctionCallee compareFunction(Module &module) {
+  Type *pointer = PointerType::getUnqual(module.getContext());
+  return readingFunction(module, CompareName, {pointer, pointer, Type::getInt64Ty(module.getContext())}, 2);
 }
 
 // A mark, or null.
@@ -85,8 +96,11 @@ inline CallInst *asCheck(Instruction &instruction) {
     return mark;
   auto *call = dyn_cast<CallInst>(&instruction);
   Function *callee = call ? call->getCalledFunction() : nullptr;
-  return callee && callee->getName() == TableUpdateName ? call : nullptr;
+  bool isOther = callee && (callee->getName() == TableUpdateName || callee->getName() == CompareName);
+  return isOther ? call : nullptr;
 }
+
+inline bool isComparison(CallInst &check) { return check.getCalledFunction()->getName() == CompareName; }
 
 inline Value *markedPlace(CallInst &mark) { return mark.getArgOperand(0); }
 inline Value *markedBytes(CallInst &mark) { return mark.getArgOperand(1); }
@@ -110,6 +124,14 @@ inline CallInst *placeMark(IRBuilderBase &builder, Value *where, Value *size, Ki
   size = builder.CreateZExtOrTrunc(size, builder.getInt64Ty());
   return builder.CreateCall(markFunction(module),
                             {where, size, builder.getInt64(1), builder.getInt64(0), builder.getInt32(kind)});
+}
+
+// A call of the C library that compares memory, which the optimiser may replace by accesses of its own; or null.
+inline CallInst *asComparison(Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  Function *callee = call ? call->getCalledFunction() : nullptr;
+  bool isNamed = callee && callee->isDeclaration() && (callee->getName() == "memcmp" || callee->getName() == "bcmp");
+  return isNamed && call->arg_size() == 3 && call->getArgOperand(2)->getType()->isIntegerTy(64) ? call : nullptr;
 }
 
 // Whether a function's accesses are to be checked.

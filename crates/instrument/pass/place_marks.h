@@ -21,7 +21,7 @@ class PlaceMarks : public PassInfoMixin<PlaceMarks> {
   // A function of the C library that the optimiser would replace by accesses of its own, which nobody would see. As a call
   // it goes through the runtime.
   static bool isReplaceable(const CallInst &call) {
-    static const StringSet<> names = {"bcmp",   "memchr",  "memcmp",  "memccpy", "mempcpy", "memrchr", "stpcpy",  "stpncpy",
+    static const StringSet<> names = {"memchr", "memccpy", "mempcpy", "memrchr", "stpcpy",  "stpncpy",
                                       "strcat", "strchr",  "strcmp",  "strcpy",  "strcspn", "strlcpy", "strncat", "strncmp",
                                       "strncpy", "strpbrk", "strrchr", "strspn",  "strstr",  "sprintf", "snprintf"};
     const Function *callee = call.getCalledFunction();
@@ -58,7 +58,7 @@ class PlaceMarks : public PassInfoMixin<PlaceMarks> {
     for (Instruction &instruction : instructions(function)) {
       if (instruction.hasMetadata(LLVMContext::MD_nosanitize))
         continue;
-      if (isa<LoadInst, StoreInst, MemIntrinsic>(instruction))
+      if (isa<LoadInst, StoreInst, MemIntrinsic>(instruction) || asComparison(instruction))
         accesses.push_back(&instruction);
       else if (auto *call = dyn_cast<CallInst>(&instruction); call && isReplaceable(*call))
         call->addFnAttr(Attribute::NoBuiltin);
@@ -85,6 +85,10 @@ class PlaceMarks : public PassInfoMixin<PlaceMarks> {
           accesses(place, store->getValueOperand()->getType(), Write);
         else if (isShared(place))
           builder.CreateCall(tableUpdateFunction(*function.getParent()), {place, tableOf(builder, *store)});
+      } else if (CallInst *call = asComparison(*access)) {
+        if (isShared(call->getArgOperand(0)) || isShared(call->getArgOperand(1)))
+          builder.CreateCall(compareFunction(*function.getParent()),
+                             {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)});
       } else if (auto *call = dyn_cast<MemIntrinsic>(access)) {
         if (auto *copy = dyn_cast<MemTransferInst>(call); copy && isShared(copy->getRawSource()))
           placeMark(builder, copy->getRawSource(), call->getLength(), Read);

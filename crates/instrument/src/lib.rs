@@ -9,10 +9,10 @@ pub const CLANG: u32 = parse(env!("DEADHEAT_PLUGIN_VERSION"));
 
 /// The plug-in, a shared object for `-fpass-plugin`, if there is one.
 #[cfg(plugin)]
-pub static PLUGIN: Option<&[u8]> = Some(include_bytes!(env!("DEADHEAT_PLUGIN")));
+pub const PLUGIN: Option<&[u8]> = Some(include_bytes!(env!("DEADHEAT_PLUGIN")));
 /// The plug-in, a shared object for `-fpass-plugin`, if there is one.
 #[cfg(not(plugin))]
-pub static PLUGIN: Option<&[u8]> = None;
+pub const PLUGIN: Option<&[u8]> = None;
 
 const fn parse(number: &str) -> u32 {
     match u32::from_str_radix(number, 10) {

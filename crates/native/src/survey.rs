@@ -214,7 +214,10 @@ fn side(symbols: &mut Symbols, process: &Process, access: &Access) -> Side {
         },
         cause: access.cause,
         atomic: access.atomic,
-        size: access.size,
+        size: match access.cause {
+            AccessCause::Loop => 0,
+            _ => access.size,
+        },
     };
     let locks = access.locks.iter().map(|lock| HeldLock {
         name: match lock.address >> 47 {

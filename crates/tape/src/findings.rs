@@ -158,6 +158,7 @@ words! {
         LockTaken = "lock-taken",
         LockDestroyed = "lock-destroyed",
         LockLife = "lock-life",
+        Loop = "loop",
     }
     TaskKind {
         Explicit = "explicit",

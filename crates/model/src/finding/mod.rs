@@ -89,6 +89,8 @@ pub enum AccessCause {
     LockDestroyed,
     /// A lock begins or ends.
     LockLife,
+    /// Instructions of a loop, all checked at once: of how many bytes each is, is not known.
+    Loop,
 }
 
 /// What somebody does on one side of a finding.

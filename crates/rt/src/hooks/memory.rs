@@ -1,5 +1,7 @@
 //! Plain accesses, function entry and exit.
 
+use std::ffi::c_int;
+
 use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Kind;
 
@@ -94,10 +96,10 @@ loops! {
 #[inline]
 fn of_loop(address: usize, size: usize, reads: bool, writes: bool, pc: usize) {
     if reads && (!writes || recording::on()) {
-        range(address, size, READ, AccessCause::Instruction, pc);
+        range(address, size, READ, AccessCause::Loop, pc);
     }
     if writes {
-        range(address, size, WRITE, AccessCause::Instruction, pc);
+        range(address, size, WRITE, AccessCause::Loop, pc);
     }
 }
 
@@ -180,7 +182,14 @@ unsafe extern "C" fn memset_told(to: *mut u8, byte: i32, size: usize) {
     unsafe { real!(memset: fn(*mut u8, i32, usize) -> *mut u8)(to, byte, size) };
 }
 
+unsafe extern "C" fn memcmp_told(a: *const u8, b: *const u8, size: usize) -> c_int {
+    // SAFETY: the program's own call.
+    unsafe { real!(memcmp: fn(*const u8, *const u8, usize) -> c_int)(a, b, size) }
+}
+
 export! {
+    "__deadheat_compare" 3 => crate::interpose::memory::compare;
+    "__deadheat_memcmp" plain => memcmp_told;
     "__deadheat_memcpy" plain => memcpy_told;
     "__deadheat_memmove" plain => memmove_told;
     "__deadheat_memset" plain => memset_told;

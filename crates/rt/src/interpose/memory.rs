@@ -217,14 +217,20 @@ unsafe extern "C" fn shmdt(at: usize, pc: usize) -> c_int {
     unsafe { real!(shmdt: fn(usize) -> c_int)(at) }
 }
 
+/// What the program compares, as far as it takes to find a difference: how many bytes are the same.
+pub unsafe extern "C" fn compare(a: *const u8, b: *const u8, size: usize, pc: usize) -> usize {
+    // SAFETY: the program is about to read so much itself.
+    let same = unsafe { (0..size).take_while(|&at| *a.add(at) == *b.add(at)).count() };
+    let seen = size.min(same + 1);
+    reads(a as usize, seen, pc);
+    reads(b as usize, seen, pc);
+    same
+}
+
 unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, size: usize, pc: usize) -> c_int {
     // SAFETY: the program's own call.
     unsafe {
-        // Only as much is read as it takes to tell the difference.
-        let same = (0..size).take_while(|&at| *a.add(at) == *b.add(at)).count();
-        let seen = size.min(same + 1);
-        reads(a as usize, seen, pc);
-        reads(b as usize, seen, pc);
+        let same = compare(a, b, size, pc);
         match same < size {
             true => c_int::from(*a.add(same)) - c_int::from(*b.add(same)),
             false => 0,

@@ -8,9 +8,13 @@
 use super::{Access, Dependence, Program, Statement, VARIABLES};
 
 impl Program {
-    /// Which variables have a race in some schedule with so many threads.
-    pub fn racy(&self, threads: usize) -> [bool; VARIABLES] {
-        let mut graph = Graph::default();
+    /// Which variables have a race in some schedule with so many threads; if iterations are told `apart`, or might have if there were
+    /// more threads, as far as that is looked at.
+    pub fn racy(&self, threads: usize, apart: bool) -> [bool; VARIABLES] {
+        let mut graph = Graph {
+            apart,
+            ..Graph::default()
+        };
         let mut start = graph.node(&[]);
         for region in &self.regions {
             start = graph.region(region, threads, start);
@@ -21,6 +25,7 @@ impl Program {
 
 #[derive(Default)]
 struct Graph {
+    apart: bool,
     /// For each node, what comes before it.
     before: Vec<Vec<bool>>,
     accesses: Vec<Placed>,
@@ -117,6 +122,8 @@ impl Graph {
                     count,
                     accesses,
                 } => {
+                    let begun: Vec<usize> = members.iter().map(|member| member.now).collect();
+                    let mut iterations: Vec<Vec<usize>> = vec![Vec::new(); threads];
                     for iteration in 0..*count {
                         let body: Vec<Statement> = accesses
                             .iter()
@@ -127,8 +134,20 @@ impl Graph {
                             true => self.handed(&mut members, 0, phase, &body, &mut ends),
                             false => {
                                 let owner = owner(iteration, *count, threads);
-                                self.body(&body, &mut members[owner], &mut ends);
+                                match self.apart {
+                                    true => {
+                                        let mut task = Task::new(self.node(&[begun[owner]]));
+                                        self.body(&body, &mut task, &mut ends);
+                                        iterations[owner].push(task.now);
+                                    }
+                                    false => self.body(&body, &mut members[owner], &mut ends),
+                                }
                             }
+                        }
+                    }
+                    for (member, own) in members.iter_mut().zip(iterations) {
+                        if !own.is_empty() {
+                            member.now = self.node(&own);
                         }
                     }
                     barrier = !nowait;
@@ -174,7 +193,7 @@ impl Graph {
         body: &[Statement],
         ends: &mut Vec<usize>,
     ) {
-        if members.len() == 1 {
+        if members.len() == 1 && !self.apart {
             return self.body(body, &mut members[member], ends);
         }
         let mut task = Task::new(self.node(&[phase]));
