@@ -12,7 +12,8 @@
 //! - [`State`] is a run of the trace's events in another order so far: which event can come next, and if not, which
 //!   [`Obstacle`] is in the way.
 //! - [`Witnesses`] does a witness in a `State`, event by event, and gives a [`Refusal`] with the place where it fails, or
-//!   a [`Verified`] witness. Nothing else makes one.
+//!   a [`Verified`] witness. Nothing else makes one. Of a predicted deadlock, it does the witness, and then looks
+//!   whether the strands named wait in a circle.
 //! - [`VerifiedReordering`] is a verified witness and its [`Spelling`], which writes witnesses out event by event: the
 //!   [`Proof`](deadheat_model::finding::Proof) that a finding carries into reports.
 //! - [`verify_report`] checks a whole report of `deadheat analyze --json` against the trace; it is all of
@@ -31,6 +32,7 @@
 //! ```
 
 mod cut;
+mod deadlock;
 mod recording;
 mod report;
 mod sections;

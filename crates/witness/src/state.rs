@@ -73,6 +73,10 @@ pub enum Obstacle {
     SameStrand,
     /// The two that race are not accesses to one location, at least one a write and at least one plain.
     NoConflict,
+    /// It is named as one that waits for a strand, and does not.
+    DoesNotWaitFor(Strand),
+    /// Those named as waiting in a circle are not two or more different strands.
+    NoCircle,
 }
 
 impl Obstacle {
@@ -147,6 +151,10 @@ impl Obstacle {
                  one a write and not both atomic, would"
                     .to_string()
             }
+            Obstacle::DoesNotWaitFor(s) => {
+                format!("does not wait for anything that {} has", names.strand(s))
+            }
+            Obstacle::NoCircle => "is not one of several strands that wait in a circle".to_string(),
         }
     }
 }
@@ -274,6 +282,29 @@ impl State {
                 missing => Err(Obstacle::RoundNotFull(missing)),
             },
             _ => Ok(()),
+        }
+    }
+
+    /// Whether an event that has its turn cannot happen before another strand has gone on: it takes a lock that the
+    /// other has, and it is not both for reading, or waits for the other's end.
+    pub fn waits_for(&self, recording: &Recording, number: EventNumber, other: Strand) -> bool {
+        let Some(event) = recording.event(number).filter(|e| e.strand() != other) else {
+            return false;
+        };
+        let owns = |lock| self.owns(lock, other).is_ok();
+        let reads = |lock| {
+            let held = self.locks.get(&lock);
+            held.is_some_and(|held| held.readers.contains_key(&other))
+        };
+        match event.op() {
+            Op::Acquire(l) => owns(l) || reads(l),
+            Op::AcquireShared(l) => owns(l),
+            Op::IsolatedBegin => owns(recording.names().isolation()),
+            Op::Join(joined) => {
+                let events = recording.strands.get(&other).map_or(0, |of| of.events);
+                joined == other && self.done(other) < events
+            }
+            _ => false,
         }
     }
 

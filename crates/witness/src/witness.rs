@@ -76,15 +76,26 @@ impl<'t> Witnesses<'t> {
         second: EventNumber,
         witness: &Witness,
     ) -> Result<(), Refusal> {
+        let (state, done, rest) = self.skip_cut(witness, 2)?;
+        self.go_on(state, done, [first, second], &rest)
+    }
+
+    /// The state after the part of a witness that is as in the trace, how many events that has, and the others. What
+    /// comes at the end of a witness may be exempt from what the others have to observe: so many events are never
+    /// part of what is skipped.
+    pub(crate) fn skip_cut<'w>(
+        &self,
+        witness: &'w Witness,
+        exempt: usize,
+    ) -> Result<(State, usize, Cow<'w, [EventNumber]>), Refusal> {
         let recording = &self.recording;
         let Some(cuts) = self.cuts.get_or_init(|| Cuts::new(recording)) else {
-            let spelt: Vec<_> = recording.trace.spell_out(witness).collect();
-            return self.verify(first, second, &spelt);
+            let spelt = recording.trace.spell_out(witness).collect();
+            return Ok((State::default(), 0, spelt));
         };
         let Witness { before, upto, then } = witness;
         let (mut before, mut then) = (*before, Cow::Borrowed(&then[..]));
-        // The two that race are not held to what they observed: they are not part of the cut.
-        while then.len() < 2
+        while then.len() < exempt
             && let Some(last) = cuts.last(recording, Cut { before, upto })
         {
             before = last;
@@ -95,8 +106,10 @@ impl<'t> Witnesses<'t> {
         let mut state = cuts
             .state_after(recording, cut)
             .map_err(|(event, obstacle)| self.refusal(length(event), event, obstacle))?;
-        recall_writes(recording, cut, &then[..then.len().max(2) - 2], &mut state);
-        self.go_on(state, length(before), [first, second], &then)
+        let observing = then.len().max(exempt) - exempt;
+        recall_writes(recording, cut, &then[..observing], &mut state);
+        let done = length(before);
+        Ok((state, done, then))
     }
 
     /// Turns a witness of a race into a verified one, or says where it fails.
@@ -120,12 +133,7 @@ impl<'t> Witnesses<'t> {
                 return Err(self.refusal(end, race[0], Obstacle::NotTheRace));
             }
         };
-        for (position, &event) in (done + 1..).zip(before) {
-            state
-                .allows(&self.recording, event)
-                .map_err(|obstacle| self.refusal(position, event, obstacle))?;
-            state.perform(&self.recording, event);
-        }
+        self.do_all(&mut state, done, before)?;
         let position = done + before.len() + 1;
         for (position, event) in [(position, e1), (position + 1, e2)] {
             self.take_turn(&mut state, event, race)
@@ -133,6 +141,26 @@ impl<'t> Witnesses<'t> {
         }
         self.conflict(e1, e2)
             .map_err(|obstacle| self.refusal(position + 1, e2, obstacle))
+    }
+
+    /// Does events one after the other, in a state after so many.
+    pub(crate) fn do_all(
+        &self,
+        state: &mut State,
+        done: usize,
+        events: &[EventNumber],
+    ) -> Result<(), Refusal> {
+        for (position, &event) in (done + 1..).zip(events) {
+            state
+                .allows(&self.recording, event)
+                .map_err(|obstacle| self.refusal(position, event, obstacle))?;
+            state.perform(&self.recording, event);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn recording(&self) -> &Recording<'t> {
+        &self.recording
     }
 
     /// Does one of the racing events.
@@ -162,7 +190,12 @@ impl<'t> Witnesses<'t> {
         }
     }
 
-    fn refusal(&self, position: usize, event: EventNumber, obstacle: Obstacle) -> Refusal {
+    pub(crate) fn refusal(
+        &self,
+        position: usize,
+        event: EventNumber,
+        obstacle: Obstacle,
+    ) -> Refusal {
         let names = self.recording.names();
         let line = self.recording.event(event);
         let line = line.map(|event| format!(" ({})", names.line(event)));

@@ -3,9 +3,10 @@
 //! [`random_trace`] makes one of a [`Shape`], [`trace`] reads one from a few words, [`shrink`] makes one
 //! that shows a fault small; [`on_random_traces`] does all of this for a test. [`any_trace`] is not of
 //! threads, nor of anything, for tests of formats. [`c`] makes programs of traces. The truth about a
-//! trace is in [`predictable_races`] and, for partial orders, in [`definitions`].
+//! trace is in [`predictable_races`], in [`possible_deadlocks`] and, for partial orders, in [`definitions`].
 
 pub mod c;
+mod deadlocks;
 pub mod definitions;
 mod hand;
 mod nonsense;
@@ -17,6 +18,7 @@ mod synchronisation;
 use deadheat_model::Execution;
 use fastrand::Rng;
 
+pub use deadlocks::{Stuck, possible_deadlocks};
 pub use hand::{FIGURE_1A, FIGURE_1B, FIGURE_6, FIGURE_8, trace};
 pub use nonsense::{any_op, any_trace};
 pub use random::{Shape, random_trace};

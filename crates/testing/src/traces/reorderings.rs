@@ -52,7 +52,7 @@ pub fn predictable_races(
 }
 
 /// What the search knows of the trace.
-struct Search<'r, 't> {
+pub(super) struct Search<'r, 't> {
     recording: &'r Recording<'t>,
     /// The events of each strand.
     strands: BTreeMap<Strand, Vec<EventNumber>>,
@@ -62,7 +62,7 @@ struct Search<'r, 't> {
 }
 
 impl<'r, 't> Search<'r, 't> {
-    fn new(recording: &'r Recording<'t>) -> Search<'r, 't> {
+    pub(super) fn new(recording: &'r Recording<'t>) -> Search<'r, 't> {
         let events = &recording.trace.events;
         let mut strands: BTreeMap<Strand, Vec<EventNumber>> = BTreeMap::new();
         for (number, event) in (1..).zip(events) {
@@ -87,7 +87,7 @@ impl<'r, 't> Search<'r, 't> {
     }
 
     /// The next event of each strand that has its turn.
-    fn next(&self, state: &State) -> Vec<(EventNumber, &'t Event)> {
+    pub(super) fn next(&self, state: &State) -> Vec<(EventNumber, &'t Event)> {
         let next = self.strands.iter().filter_map(|(&strand, events)| {
             let &number = events.get(state.done(strand) as usize)?;
             let event = state.has_turn(self.recording, number).ok()?;
@@ -97,7 +97,7 @@ impl<'r, 't> Search<'r, 't> {
     }
 
     /// What decides everything that can follow.
-    fn key(&self, state: &State) -> Vec<EventNumber> {
+    pub(super) fn key(&self, state: &State) -> Vec<EventNumber> {
         let done = self.strands.keys().map(|&s| state.done(s).into());
         let written = self.locations.iter();
         let written = written.map(|&x| state.written(x).unwrap_or(0));
