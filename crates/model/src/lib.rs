@@ -19,6 +19,7 @@
 //! ```
 
 mod construct;
+mod deadlock;
 mod event;
 mod execution;
 pub mod finding;
@@ -31,6 +32,7 @@ mod witness;
 pub mod words;
 
 pub use construct::Construct;
+pub use deadlock::{Deadlock, Deadlocks, FoundDeadlock, LockTaken, Wait};
 pub use event::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Finish, Flag, Location, Lock,
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,

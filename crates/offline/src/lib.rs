@@ -8,13 +8,15 @@
 //!   [`replay::drdp`];
 //! - [`threads`], the orders of threads (happens-before and the weaker ones), what compares accesses under an
 //!   order, and Eraser;
-//! - [`m2`], which predicts.
+//! - [`m2`], which predicts races;
+//! - [`deadlocks`], which predicts deadlocks by the same means, and is no engine but comes with one.
 //!
 //! To add one is a file, and its line in [`ENGINES`]. [`ComputationGraph`] is what the naive engine, [`zipper`]
 //! and drawings are built on.
 
 mod by_strand;
 pub mod computation_graph;
+pub mod deadlocks;
 pub mod engine;
 pub mod esp_bags;
 pub mod graph;

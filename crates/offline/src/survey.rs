@@ -20,8 +20,11 @@ use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 
 use crate::engine::{EngineError, Progress};
+use crate::threads::accesses::{Finder, Judge};
 use crate::threads::exposure::{Exposure, SharedLocations};
+use crate::threads::fasttrack::FastTrack;
 use crate::threads::picked::{End, feed_picked, feed_window};
+use crate::threads::shb::MustOrder;
 use crate::threads::{Driver, ImpossibleEvent, Lowering, ThreadEngine};
 
 /// An execution to be judged.
@@ -70,6 +73,8 @@ pub struct Survey<'a> {
     pub progress: Progress<'a>,
     /// How many passes were made.
     passed: u32,
+    /// See [`matter`](Self::matter), once it was asked for.
+    matter: Option<FixedBitSet>,
 }
 
 /// How many passes an engine makes, at most: for progress.
@@ -142,6 +147,7 @@ impl<'a> Survey<'a> {
             operations: driver.operations(),
             progress,
             passed: 1,
+            matter: None,
         };
         if let Some(why) = stopped {
             survey.cut_short(why);
@@ -205,6 +211,23 @@ impl<'a> Survey<'a> {
                 what: "events",
             }),
         }
+    }
+
+    /// The locations that matter to a reordering: at others, the order every correct reordering preserves orders all
+    /// conflicting accesses.
+    pub fn matter(&mut self) -> Result<FixedBitSet, EngineError> {
+        if let Some(matter) = &self.matter {
+            return Ok(matter.clone());
+        }
+        let mut must_order: Judge<MustOrder, _> =
+            Judge::new(self.names, FastTrack::new(self.names.locations.len()));
+        let shared = self.exposed.shared.clone();
+        self.feed(Lowering::Observed, &shared, &mut must_order)?;
+        let mut matter = must_order.history.suspects();
+        // Atomic accesses keep no order but that each observes what it observed.
+        matter.union_with(&self.exposed.atomic);
+        self.matter = Some(matter.clone());
+        Ok(matter)
     }
 
     /// Tells an engine all but the plain accesses of locations that do not matter to it, until it has enough.

@@ -1,6 +1,8 @@
 //! Whether two accesses can be made to meet: the decision procedure of M2, with its closure on demand.
 //!
-//! A witness is an order of a set of events after which both accesses are next. The set is the
+//! A witness is an order of a set of events after which both accesses are next. (Nothing here depends on what they access,
+//! or that they are two: whether any events of different strands can all be next, such as those that wait for each other
+//! in a [deadlock](crate::deadlocks), is decided alike.) The set is the
 //! [cut](super::skeleton) that both need. An order of it must satisfy what every correct reordering
 //! preserves (each chain's order, writes before the reads that observe them, forks, joins), and
 //! choices of two: a write `w'` is before the write `w` that a read `r` of the same location observes,
@@ -70,7 +72,7 @@ impl Reordering {
     }
 
     /// The events of a set in the order of the trace.
-    fn none(upto: &[u32]) -> Reordering {
+    pub fn none(upto: &[u32]) -> Reordering {
         Reordering::new(u32::MAX, upto, Vec::new())
     }
 }
@@ -208,8 +210,9 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// Decides whether two accesses of different strands race.
-    pub fn decide(&mut self, pair: [Link; 2], search: Search, budget: &mut Budget) -> Decision {
+    /// Decides whether two accesses of different strands race; or whether several events of different strands can all be
+    /// next.
+    pub fn decide(&mut self, pair: &[Link], search: Search, budget: &mut Budget) -> Decision {
         let mut upto = vec![0; self.skeleton.strands()];
         for access in pair {
             self.skeleton.join(&mut upto, access.strand, access.index);
@@ -256,13 +259,13 @@ impl<'a> Decider<'a> {
     }
 
     /// Whether a set of events needs neither of the two accesses.
-    fn leaves_room(&self, upto: &[u32], pair: [Link; 2]) -> bool {
+    fn leaves_room(&self, upto: &[u32], pair: &[Link]) -> bool {
         pair.iter().all(|e| upto[e.strand as usize] == e.index)
     }
 
     /// The set with all sections of third strands completed, which the paper calls the causal cones;
     /// nothing if that needs one of the two accesses, or one of them never ends. Mostly the order of the trace is then a witness.
-    fn without_open_sections(&self, upto: &[u32], pair: [Link; 2]) -> Option<Cut> {
+    fn without_open_sections(&self, upto: &[u32], pair: &[Link]) -> Option<Cut> {
         let mut cut = upto.to_vec();
         loop {
             let mut grown = false;
@@ -289,7 +292,7 @@ impl<'a> Decider<'a> {
     fn attempt(
         &mut self,
         mut state: State,
-        pair: [Link; 2],
+        pair: &[Link],
         search: Search,
         budget: &mut Budget,
         others: &mut Vec<State>,
@@ -310,8 +313,8 @@ impl<'a> Decider<'a> {
             };
             let mut forced = Vec::new();
             let mut choice = None;
-            let [one, other] = pair.map(|e| Some(e.strand));
-            'leaders: for leader in [None, one, other] {
+            let leaders = pair.iter().map(|e| Some(e.strand));
+            'leaders: for leader in std::iter::once(None).chain(leaders) {
                 let linear = window.max_min(&order, leader, &mut self.memory);
                 if linear.broken.is_empty() {
                     let (before, upto) = (state.before, &state.upto);
@@ -409,7 +412,7 @@ impl<'a> Decider<'a> {
         &self,
         broken: &Violation,
         state: &State,
-        pair: [Link; 2],
+        pair: &[Link],
         order: &KnownOrder,
     ) -> Remedy {
         match *broken {
@@ -535,7 +538,7 @@ impl<'a> Decider<'a> {
     }
 
     /// How much of a section is in the set of events.
-    fn section(&self, lock: u32, acquire: Link, state: &State, pair: [Link; 2]) -> PartOfSection {
+    fn section(&self, lock: u32, acquire: Link, state: &State, pair: &[Link]) -> PartOfSection {
         let release = Link {
             index: self.skeleton.section(lock, acquire).release,
             ..acquire
@@ -558,7 +561,7 @@ impl<'a> Decider<'a> {
 
     /// Does what a rule asks for; false if that cannot be, as when the set then needs one of the two
     /// accesses.
-    fn mend(&self, state: &mut State, mend: Mend, pair: [Link; 2]) -> bool {
+    fn mend(&self, state: &mut State, mend: Mend, pair: &[Link]) -> bool {
         match mend {
             // In a chain what comes first comes first.
             Mend::Order(before, after) if before.strand == after.strand => {

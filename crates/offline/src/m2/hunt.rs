@@ -323,7 +323,7 @@ impl<'a> Hunt<'a> {
                 known.untried += 1;
             } else {
                 let mut little = Budget::of_events(EVENTS_FOR_ONE, self.stop);
-                let decision = decider.decide(pair.0, Search::AsInTrace, &mut little);
+                let decision = decider.decide(&pair.0, Search::AsInTrace, &mut little);
                 self.add(known, pair, decision);
                 spent += EVENTS_FOR_ONE - little.events;
             }
@@ -350,7 +350,7 @@ impl<'a> Hunt<'a> {
         self.try_pairs(decider, unit, usize::MAX, &mut known);
         if self.options.all_pairs() || known.races.is_empty() {
             for pair in std::mem::take(&mut known.open) {
-                let decision = decider.decide(pair.0, Search::AsInTrace, &mut budget);
+                let decision = decider.decide(&pair.0, Search::AsInTrace, &mut budget);
                 self.add(&mut known, pair, decision);
             }
         }
@@ -358,7 +358,7 @@ impl<'a> Hunt<'a> {
             && (self.options.all_pairs() || known.races.is_empty())
         {
             for pair in std::mem::take(&mut known.open) {
-                let decision = decider.decide(pair.0, Search::Exact, &mut budget);
+                let decision = decider.decide(&pair.0, Search::Exact, &mut budget);
                 self.add(&mut known, pair, decision);
             }
             if known.untried > 0 && known.races.is_empty() {
@@ -386,7 +386,7 @@ impl<'a> Hunt<'a> {
             for (one, others) in meeting.unordered(self.skeleton) {
                 for other in others.links() {
                     let pair = ([one, other], meeting);
-                    match decider.decide(pair.0, Search::Exact, budget) {
+                    match decider.decide(&pair.0, Search::Exact, budget) {
                         race @ Decision::Race(_) => {
                             self.add(known, pair, race);
                             return;

@@ -32,16 +32,13 @@ use deadheat_model::{Construct, Event, Execution, Findings, Names, Site, StopRea
 use crate::engine::{Engine, EngineError, Options, Worth};
 use crate::survey::Survey;
 use crate::threads::Lowering;
-use crate::threads::accesses::{Finder, Judge};
-use crate::threads::fasttrack::FastTrack;
 use crate::threads::pairs::MAX_PAIRS;
-use crate::threads::shb::MustOrder;
 use candidates::{Candidates, Collector};
 use hunt::{Hunt, Places};
 use meetings::{Meeting, Meetings};
 use recorded::add_recorded;
 use skeleton::{MAX_EVENTS, MAX_OBJECTS, Skeleton};
-pub use witness::witness;
+pub use witness::{order_before, witness};
 
 /// Its facts.
 pub const ENGINE: Engine = Engine {
@@ -76,7 +73,7 @@ pub const ENGINE: Engine = Engine {
 
 /// Whether the order that a construct made in the trace is kept, though another schedule could have made it
 /// otherwise.
-fn keeps_order(construct: &Construct) -> bool {
+pub(crate) fn keeps_order(construct: &Construct) -> bool {
     use Construct::{Event, ReadWriteLock, Semaphore};
     matches!(construct, Semaphore | Event | ReadWriteLock)
 }
@@ -88,19 +85,11 @@ fn predict(
     names: &Names,
     options: &Options,
 ) -> Result<Findings, EngineError> {
-    // The locations that matter: at others, the order every correct reordering preserves orders all
-    // conflicting accesses.
-    let mut must_order: Judge<MustOrder, _> =
-        Judge::new(names, FastTrack::new(names.locations.len()));
-    let shared = survey.exposed.shared.clone();
-    survey.feed(Lowering::Observed, &shared, &mut must_order)?;
+    let matter = survey.matter()?;
     if survey.stopped.is_some() {
         // The time that is left is for what the recorded order shows: it is too short to search.
         return Ok(Findings::default());
     }
-    let mut matter = must_order.history.suspects();
-    // Atomic accesses keep no order but that each observes what it observed.
-    matter.union_with(&survey.exposed.atomic);
     let mut can_race = matter.clone();
     can_race.intersect_with(&survey.exposed.exposed);
     if can_race.is_clear() {

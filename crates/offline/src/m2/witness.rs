@@ -16,12 +16,28 @@ pub fn witness(
     pair: [Link; 2],
     found: &Reordering,
 ) -> Witness {
+    let [one, other] = pair.map(|link| EventNumber::from(skeleton.number(link)));
+    let next = [(pair[0].strand, one), (pair[1].strand, other)];
+    let mut witness = order_before(skeleton, events, &next, found);
+    witness.then.extend([one.min(other), one.max(other)]);
+    witness
+}
+
+/// The order after which some events, of different strands, are next: each by its strand and number.
+pub fn order_before(
+    skeleton: &Skeleton,
+    events: &[Event],
+    next: &[(u32, EventNumber)],
+    found: &Reordering,
+) -> Witness {
     let number = |link: Link| EventNumber::from(skeleton.number(link));
-    let races = |strand| pair.iter().any(|racing| racing.strand == strand);
-    let others = found.upto.iter().filter(|last| !races(last.strand));
+    let is_next = |of: u32| next.iter().any(|(strand, _)| *strand == of);
+    let others = found.upto.iter().filter(|last| !is_next(last.strand));
     let others = others.map(|&last| (Strand(last.strand), number(last)));
-    let racing = pair.map(|racing| (Strand(racing.strand), number(racing) - 1));
-    let mut upto: Vec<(Strand, EventNumber)> = others.chain(racing).collect();
+    let stopped = next
+        .iter()
+        .map(|&(strand, number)| (Strand(strand), number - 1));
+    let mut upto: Vec<(Strand, EventNumber)> = others.chain(stopped).collect();
     upto.sort_unstable();
     let place = |strand| upto.binary_search_by_key(&strand, |(strand, _)| *strand);
     let mut end = upto.iter().map(|(_, last)| *last).max().unwrap_or(0) + 1;
@@ -38,7 +54,7 @@ pub fn witness(
     }
     let mut then = Vec::new();
     let moved = found.then.iter().map(|&link| (link.strand, number(link)));
-    let ends = pair.iter().map(|link| (link.strand, EventNumber::MAX));
+    let ends = next.iter().map(|&(strand, _)| (strand, EventNumber::MAX));
     for (strand, upto) in moved.chain(ends) {
         if let Ok(place) = place(Strand(strand)) {
             while let Some(next) = rest[place].pop_if(|next| *next <= upto) {
@@ -46,7 +62,5 @@ pub fn witness(
             }
         }
     }
-    let [one, other] = pair.map(number);
-    then.extend([one.min(other), one.max(other)]);
     Witness { before, upto, then }
 }
