@@ -113,7 +113,7 @@ soak:
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-offline --test engines -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TASKS) $(CARGO) test --release -p deadheat-explore --test one_schedule --test sections -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-offline --test thread_orders --test vindication -- --nocapture
-	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races -- --nocapture
+	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-testing --test m2 --test m2_as_printed --test thread_races --test deadlocks -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_TRACES) $(CARGO) test --release -p deadheat-witness --test compact -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK) $(CARGO) test --release -p deadheat-explain --lib --test schedules -- --nocapture
 	DEADHEAT_SEED=$(SEED) DEADHEAT_PROGRAMS=$(SOAK_SENTENCES) $(CARGO) test --release -p deadheat --test sentences -- --nocapture

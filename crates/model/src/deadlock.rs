@@ -60,13 +60,24 @@ pub struct FoundDeadlock {
     pub witness: Witness,
 }
 
+/// Places at which strands may wait in a circle or not.
+#[derive(Clone, Debug)]
+pub struct OpenDeadlock {
+    /// The first circle of which it is not known.
+    pub deadlock: Deadlock,
+    /// The events of circles of which it is not known, this one's too.
+    pub circles: Vec<Vec<EventNumber>>,
+    /// Whether these are all.
+    pub all: bool,
+}
+
 /// What was found of deadlocks in an execution: one for each set of places where strands wait.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlocks {
     /// Those that some correct reordering ends in.
     pub found: Vec<FoundDeadlock>,
-    /// Circles of which it is not known whether one does.
-    pub undecided: Vec<Deadlock>,
+    /// Those of which it is not known whether one does.
+    pub undecided: Vec<OpenDeadlock>,
     /// Whether all circles of locks were looked at.
     pub all_listed: bool,
     /// Why the search was stopped before its end, if it was.
@@ -77,7 +88,7 @@ impl Deadlocks {
     /// Puts them in the order of the first events that wait.
     pub fn sort(&mut self) {
         self.found.sort_by_key(|found| found.deadlock.circle());
-        self.undecided.sort_by_key(Deadlock::circle);
+        self.undecided.sort_by_key(|open| open.deadlock.circle());
     }
 
     /// Whether it is known of every circle whether a reordering ends in it.

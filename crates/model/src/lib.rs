@@ -32,7 +32,7 @@ mod witness;
 pub mod words;
 
 pub use construct::Construct;
-pub use deadlock::{Deadlock, Deadlocks, FoundDeadlock, LockTaken, Wait};
+pub use deadlock::{Deadlock, Deadlocks, FoundDeadlock, LockTaken, OpenDeadlock, Wait};
 pub use event::{
     Access, AccessKind, AtomicOrdering, Barrier, Event, EventNumber, Finish, Flag, Location, Lock,
     MAX_OBJECT, Op, Promise, ReadKind, Region, Semaphore, Site, Strand,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use deadheat_explain::general::decide_deadlocks;
 use deadheat_model::{Deadlock, Deadlocks, Event, Execution, Op, Site, StopToken};
 use deadheat_offline::m2::decide::Budget;
 use deadheat_offline::{Listing, Options, Recording, Survey, deadlocks};
@@ -20,13 +21,9 @@ struct Tally {
     with_joins: u64,
     /// Where a section has to change its place.
     reordered: u64,
-    /// Circles that cannot happen.
-    impossible: u64,
     /// Left open without exact search, and of these the deadlocks: what is missed.
     undecided: u64,
     missed: u64,
-    /// Left open with exact search, because orders are kept.
-    behind_kept_orders: u64,
 }
 
 fn predict(trace: &Execution, complete: Option<Budget>) -> Deadlocks {
@@ -36,14 +33,10 @@ fn predict(trace: &Execution, complete: Option<Budget>) -> Deadlocks {
         listing: Listing::Places,
         complete,
     };
-    deadlocks::predict(&mut survey, &options).unwrap()
-}
-
-fn keeps_order(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::P(_) | Op::V(_) | Op::Post(_) | Op::Clear(_) | Op::Wait(_)
-    ) || matches!(op, Op::AcquireShared(_) | Op::ReleaseShared(_))
+    let mut found = deadlocks::predict(&mut survey, &options).unwrap();
+    let searched = complete.map(|budget| budget.stop);
+    decide_deadlocks(trace, &mut found, searched, StopToken::default()).unwrap();
+    found
 }
 
 /// What is wrong with what is predicted of a trace, if anything.
@@ -69,7 +62,6 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
         tally.with_joins += u64::from(ops().any(|op| matches!(op, Op::Join(_))));
     }
     let witnesses = Witnesses::new(trace).unwrap();
-    let kept = trace.events.iter().any(|event| keeps_order(&event.op()));
     for complete in [
         None,
         Some(Budget::of_events(1_000_000, StopToken::default())),
@@ -98,7 +90,7 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
             let moved = found.witness.then.windows(2).any(|two| two[0] > two[1]);
             tally.reordered += u64::from(moved && complete.is_none());
         }
-        let open = found.undecided.iter().map(Deadlock::places);
+        let open = found.undecided.iter().map(|open| open.deadlock.places());
         let open: BTreeSet<Vec<Site>> = open.collect();
         if let Some(missed) = possible.difference(&shown).find(|p| !open.contains(*p)) {
             return Some(format!("the deadlock at {missed:?} is not even undecided"));
@@ -107,9 +99,7 @@ fn problem(trace: &Execution, tally: &mut Tally) -> Option<String> {
             None => {
                 tally.undecided += open.len() as u64;
                 tally.missed += open.intersection(&possible).count() as u64;
-                tally.impossible += u64::from(shown.is_empty() && open.is_empty() && kept);
             }
-            Some(_) if kept => tally.behind_kept_orders += open.len() as u64,
             Some(_) if !open.is_empty() => return Some(format!("left open: {open:?}")),
             Some(_) => {}
         }
@@ -129,18 +119,18 @@ fn wrong_locks(trace: &Execution, deadlock: &Deadlock) -> Option<String> {
             let count = |wanted: Op| own.iter().filter(|op| **op == wanted).count();
             count(taken) - count(given)
         };
-        let mut locks: Vec<_> = own
+        let isolation = trace.names.isolation();
+        let taken = |op: &Op| match *op {
+            Op::Acquire(lock) => Some((lock, false, depth(*op, Op::Release(lock)))),
+            Op::AcquireShared(lock) => Some((lock, true, depth(*op, Op::ReleaseShared(lock)))),
+            Op::IsolatedBegin => Some((isolation, false, depth(*op, Op::IsolatedEnd))),
+            _ => None,
+        };
+        let held = own
             .iter()
-            .filter_map(|op| match *op {
-                Op::Acquire(lock) => Some((lock, false)),
-                Op::AcquireShared(lock) => Some((lock, true)),
-                _ => None,
-            })
-            .filter(|(lock, shared)| match shared {
-                false => depth(Op::Acquire(*lock), Op::Release(*lock)) > 0,
-                true => depth(Op::AcquireShared(*lock), Op::ReleaseShared(*lock)) > 0,
-            })
-            .collect();
+            .filter_map(taken)
+            .filter(|(_, _, depth)| *depth > 0);
+        let mut locks: Vec<_> = held.map(|(lock, shared, _)| (lock, shared)).collect();
         locks.sort_unstable();
         locks.dedup();
         let mut holds: Vec<_> = wait
@@ -179,6 +169,14 @@ fn what_is_predicted_agrees_with_brute_force() {
         shape.sections = 0.9;
         shape.inner_sections = 0.4 + rng.f64() / 2.0;
         shape.releases = 0.5 + rng.f64() / 2.0;
+        if rng.u8(..4) == 0 {
+            // Circles of three: little but locks.
+            (shape.threads, shape.locks, shape.nesting) = (3, 3, 2);
+            (shape.sections, shape.inner_sections) = (0.95, 0.5);
+            (shape.releases, shape.empty_sections) = (0.95, 0.95);
+            shape.events = rng.usize(14..=22);
+            shape.forks = 0.0;
+        }
         shape.interruptions = rng.f64() / 8.0;
         shape.locations = rng.usize(1..=3);
         shape.everything = rng.u8(..3) == 0;
@@ -196,7 +194,7 @@ fn what_is_predicted_agrees_with_brute_force() {
     println!("{tally:?}");
     trials.expect(
         tally.possible > trials.count() / 10
-            && tally.of_three > 0
+            && tally.of_three > trials.count() / 1000
             && tally.with_readers > 0
             && tally.with_joins > 0
             && tally.reordered > 0,
@@ -217,9 +215,123 @@ fn shown(text: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
+const CROSSED: &str = "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a);
+    T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)";
+
 #[test]
-fn crossed_locks_are_a_deadlock() {
-    let two =
-        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)";
-    assert_eq!(shown(two), [[2, 6]]);
+fn locks_taken_in_other_orders_are_a_deadlock() {
+    assert_eq!(shown(CROSSED), [[2, 6]]);
+    let isolated = "T1 isolated; T1 acq(b); T1 rel(b); T1 endisolated;
+        T2 acq(b); T2 isolated; T2 endisolated; T2 rel(b)";
+    assert_eq!(shown(isolated), [[2, 6]]);
+    let readers = "T1 racq(a); T1 acq(b); T1 rel(b); T1 rrel(a);
+        T2 racq(b); T2 acq(a); T2 rel(a); T2 rrel(b)";
+    assert_eq!(shown(readers), [[2, 6]]);
+    let joins = "T1 fork(T2); T2 acq(a); T2 rel(a); T1 acq(a); T1 join(T2); T1 rel(a)";
+    assert_eq!(shown(joins), [[2, 5]]);
+}
+
+/// T1 waits for T2 without a lock, T3 for T1 with one.
+#[test]
+fn who_waits_for_the_end_of_a_strand_waits_for_what_that_waits_for() {
+    let text = "T3 fork(T1); T1 fork(T2); T2 acq(a); T2 rel(a); T1 join(T2);
+        T3 acq(a); T3 join(T1); T3 rel(a)";
+    assert_eq!(shown(text), [[3, 7, 5]]);
+}
+
+#[test]
+fn philosophers_are_a_deadlock_of_all() {
+    let philosopher = |n: usize| {
+        let (left, right) = (n, (n + 1) % 4);
+        format!("T{n} acq(f{left}); T{n} acq(f{right}); T{n} rel(f{right}); T{n} rel(f{left})")
+    };
+    let all: Vec<String> = (0..4).map(philosopher).collect();
+    assert_eq!(shown(&all.join(";")), [[2, 6, 10, 14]]);
+}
+
+#[test]
+fn a_section_may_have_to_change_its_place() {
+    let text = "T1 acq(a); T1 acq(l); T1 w(x); T1 rel(l); T1 acq(b); T1 rel(b); T1 rel(a);
+        T2 acq(l); T2 r(x); T2 rel(l); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)";
+    // What T2 reads is written while T1 has a.
+    assert_eq!(shown(text), [[5, 12]]);
+    let swapped = "T1 acq(l); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 rel(l);
+        T2 acq(l); T2 w(x); T2 rel(l); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)";
+    assert_eq!(shown(swapped), [[3, 11]]);
+    let trace = trace(swapped);
+    let witness = &predict(&trace, None).found[0].witness;
+    let order: Vec<u64> = trace.spell_out(witness).collect();
+    assert_eq!(order, [7, 8, 9, 1, 2, 10]);
+}
+
+/// What other tools take for deadlocks.
+#[test]
+fn what_cannot_happen_is_not_predicted() {
+    let none: [[u64; 2]; 0] = [];
+    let silent = [
+        // One thread.
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 acq(b); T1 acq(a); T1 rel(a); T1 rel(b)",
+        // A guard, also one that is held for reading in one of the two.
+        "T1 acq(g); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 rel(g);
+         T2 acq(g); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b); T2 rel(g)",
+        "T1 racq(g); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 rrel(g);
+         T2 acq(g); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b); T2 rel(g)",
+        // Given back in between.
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T2 acq(b); T2 rel(b); T2 acq(a); T2 rel(a)",
+        // A lock that is not published yet: by fork, by a value, by an atomic one.
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 fork(T2);
+         T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)",
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 w(p);
+         T2 r(p); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)",
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 astore.release(p);
+         T2 aload.acquire(p); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)",
+        // Memory of a lock used again for another one, which is told by a value under a lock.
+        "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 free(1); T1 alloc(1);
+         T1 acq(h); T1 w(p); T1 rel(h); T2 acq(h); T2 r(p); T2 rel(h);
+         T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)",
+        // The first thread is joined before.
+        "T0 fork(T1); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T0 join(T1); T0 fork(T2);
+         T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b)",
+        // Readers.
+        "T1 racq(a); T1 racq(b); T1 rrel(b); T1 rrel(a); T2 racq(b); T2 racq(a); T2 rrel(a); T2 rrel(b)",
+        // A token that is the only one.
+        "T0 v(s); T1 p(s); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 v(s);
+         T2 p(s); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b); T2 v(s)",
+    ];
+    for text in silent {
+        assert_eq!(shown(text), none, "{text}");
+    }
+}
+
+/// The locks of a pair that is taken a million times are of four waits, and only events near to each other are tried.
+#[test]
+fn a_million_repetitions_cost_one() {
+    let mut hot = trace(CROSSED);
+    let round = std::mem::take(&mut hot.events);
+    for _ in 0..100_000 {
+        hot.events.extend(&round);
+    }
+    let found = predict(&hot, None);
+    assert!(found.is_exhaustive());
+    let circles: Vec<_> = found
+        .found
+        .iter()
+        .map(|found| found.deadlock.circle())
+        .collect();
+    assert_eq!(circles, [[2, 6]]);
+}
+
+/// Pairs that are ordered by what each thread tells the other in turn: none of very many can be a deadlock.
+#[test]
+fn very_many_pairs_that_are_ordered_are_passed_over() {
+    let mut turns = trace(
+        "T1 r(y); T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a); T1 w(x);
+        T2 r(x); T2 acq(b); T2 acq(a); T2 rel(a); T2 rel(b); T2 w(y)",
+    );
+    let round = std::mem::take(&mut turns.events);
+    for _ in 0..50_000 {
+        turns.events.extend(&round);
+    }
+    let found = predict(&turns, None);
+    assert!(found.is_exhaustive() && found.found.is_empty());
 }

@@ -212,34 +212,43 @@ impl<'r, 't> Meetings<'r, 't> {
 
     /// Whether two accesses can be next at the same time, within so much work.
     pub(crate) fn decide(&self, a: EventNumber, b: EventNumber, work: &mut u64) -> Meeting {
-        match self.search(a, b, Reads::Observe, work) {
+        match self.search(&[a, b], Reads::Observe, work) {
             None => Meeting::Undecided,
-            Some(Some(then)) => Meeting::Possible(Witness {
-                before: 1,
-                upto: Vec::new(),
-                then,
-            }),
-            Some(None) => match self.search(a, b, Reads::Ignore, work) {
+            Some(Some(mut then)) => {
+                then.extend([a, b]);
+                Meeting::Possible(as_they_come(then))
+            }
+            Some(None) => match self.search(&[a, b], Reads::Ignore, work) {
                 Some(None) => Meeting::Never,
                 _ => Meeting::IfReadsDiffer,
             },
         }
     }
 
+    /// An order after which all of some events of different strands are next, that there is none, or that the work does
+    /// not suffice to tell.
+    pub(crate) fn together(
+        &self,
+        events: &[EventNumber],
+        work: &mut u64,
+    ) -> Option<Option<Witness>> {
+        let order = self.search(events, Reads::Observe, work)?;
+        Some(order.map(as_they_come))
+    }
+
     fn event(&self, number: EventNumber) -> &'t Event {
         &self.recording.trace.events[number as usize - 1]
     }
 
-    /// An order of events after which both are next, the two at its end, or that there is none; nothing if the work does
-    /// not suffice to tell.
+    /// An order of events after which all of these are next, or that there is none; nothing if the work does not suffice to
+    /// tell.
     fn search(
         &self,
-        a: EventNumber,
-        b: EventNumber,
+        wanted: &[EventNumber],
         how: Reads,
         work: &mut u64,
     ) -> Option<Option<Vec<EventNumber>>> {
-        let upto = self.needed(a, b, how, work)?;
+        let upto = self.needed(wanted, how, work)?;
         let needed = (0..self.lines.len()).filter(|line| upto[*line] > 0);
         let needed: Vec<usize> = needed.collect();
         let observed = self.observed(&needed, &upto, how);
@@ -259,9 +268,9 @@ impl<'r, 't> Meetings<'r, 't> {
             let cost = log.len() - start + needed.len() + observed.len() + 1;
             *work = work.checked_sub(cost as u64)?;
             self.stop.due().map_or(Some(()), |_| None)?;
-            let are_next = [a, b].map(|number| state.has_turn(self.recording, number).is_ok());
-            if are_next == [true; 2] {
-                return Some(Some(path(&log, &steps, [a, b])));
+            let is_next = |&number: &EventNumber| state.has_turn(self.recording, number).is_ok();
+            if wanted.iter().all(is_next) {
+                return Some(Some(path(&log, &steps)));
             }
             if !seen.insert(self.key(&state, &needed, &observed)) {
                 continue;
@@ -389,8 +398,8 @@ impl<'r, 't> Meetings<'r, 't> {
         observed
     }
 
-    /// How many events of each strand the two accesses may need; nothing if the work does not suffice.
-    fn needed(&self, a: EventNumber, b: EventNumber, how: Reads, work: &mut u64) -> Option<Upto> {
+    /// How many events of each strand some events may need; nothing if the work does not suffice.
+    fn needed(&self, wanted: &[EventNumber], how: Reads, work: &mut u64) -> Option<Upto> {
         let mut needed = Needed {
             upto: vec![0; self.lines.len()],
             most: self
@@ -400,10 +409,10 @@ impl<'r, 't> Meetings<'r, 't> {
                 .collect(),
             open: Vec::new(),
         };
-        for number in [a, b] {
+        for &number in wanted {
             needed.most[self.line_of[&self.event(number).strand()]] = self.recording.place(number);
         }
-        for number in [a, b] {
+        for &number in wanted {
             let line = self.line_of[&self.event(number).strand()];
             needed.raise(line, self.recording.place(number));
             if let Some(fork) = self.lines[line].forked_by {
@@ -501,12 +510,17 @@ impl Needed {
     }
 }
 
-/// The events that lead to the last step, and the two that are next then.
-fn path(
-    log: &[EventNumber],
-    steps: &[(usize, std::ops::Range<usize>)],
-    race: [EventNumber; 2],
-) -> Vec<EventNumber> {
+/// A witness that has no prefix of the trace.
+fn as_they_come(then: Vec<EventNumber>) -> Witness {
+    Witness {
+        before: 1,
+        upto: Vec::new(),
+        then,
+    }
+}
+
+/// The events that lead to the last step.
+fn path(log: &[EventNumber], steps: &[(usize, std::ops::Range<usize>)]) -> Vec<EventNumber> {
     let mut chain = Vec::new();
     let mut at = steps.len().checked_sub(1);
     while let Some((after, events)) = at.and_then(|at| steps.get(at)) {
@@ -514,5 +528,5 @@ fn path(
         at = Some(*after);
     }
     let events = chain.into_iter().rev().flat_map(|events| &log[events]);
-    events.copied().chain(race).collect()
+    events.copied().collect()
 }

@@ -17,9 +17,10 @@ mod must;
 mod search;
 
 use deadheat_model::{
-    AccessKind, EventNumber, Execution, Findings, FoundRace, Race, RacingAccess, Site, StopReason,
-    StopToken, Strand, racy,
+    AccessKind, Deadlocks, EventNumber, Execution, Findings, FoundDeadlock, FoundRace, Race,
+    RacingAccess, Site, StopReason, StopToken, Strand, racy,
 };
+use deadheat_offline::deadlocks::described;
 use deadheat_witness::{NotATrace, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +40,9 @@ const MAX_SEARCHED: usize = 2_000;
 
 /// How many events are done, in all orders that are tried, for one pair and for all.
 const MAX_WORK: (u64, u64) = (1_000_000, 20_000_000);
+
+/// The same for one circle of waits, where a complete search is asked for: states of some gigabytes.
+const MAX_COMPLETE: u64 = 16_000_000;
 
 /// The longest execution in which a prediction goes on behind the orders that it has kept.
 const MAX_PREDICTED: usize = 200_000;
@@ -217,6 +221,53 @@ pub fn add_behind_kept_orders(
     findings.racy.sort_unstable();
     findings.racy.dedup();
     findings.sort();
+    Ok(())
+}
+
+/// Decides circles of waits that were left open because the orders of semaphores, flags and readers were kept as recorded:
+/// within some bounds, or with a `complete` search until it is to stop.
+pub fn decide_deadlocks(
+    execution: &Execution,
+    deadlocks: &mut Deadlocks,
+    complete: Option<StopToken>,
+    stop: StopToken,
+) -> Result<(), NotATrace> {
+    let is_too_long = complete.is_none() && execution.events.len() > MAX_PREDICTED;
+    if deadlocks.undecided.is_empty() || is_too_long || deadlocks.stopped.is_some() {
+        return Ok(());
+    }
+    let recording = Recording::new(execution)?;
+    let meetings = Meetings::new(&recording, complete.unwrap_or(stop));
+    let mut work = MAX_WORK.1;
+    for open in std::mem::take(&mut deadlocks.undecided) {
+        let mut left_open = !open.all;
+        let mut found = None;
+        for circle in &open.circles {
+            let given = match complete {
+                Some(_) => MAX_COMPLETE,
+                None => MAX_WORK.0.min(work),
+            };
+            let mut left = given;
+            let answer = meetings.together(circle, &mut left);
+            work = work.saturating_sub(given - left);
+            match answer {
+                Some(Some(witness)) => {
+                    let deadlock = described(execution, circle);
+                    found = Some(FoundDeadlock { deadlock, witness });
+                    break;
+                }
+                Some(None) => {}
+                None => left_open = true,
+            }
+        }
+        match found {
+            Some(found) => deadlocks.found.push(found),
+            None if left_open => deadlocks.undecided.push(open),
+            None => {}
+        }
+    }
+    deadlocks.stopped = deadlocks.stopped.or_else(|| stop.due());
+    deadlocks.sort();
     Ok(())
 }
 

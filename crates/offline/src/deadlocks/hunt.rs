@@ -26,6 +26,9 @@ use crate::m2::skeleton::{Link, Skeleton};
 const ARRANGEMENTS: usize = 256;
 const TRIES: usize = 64;
 
+/// How many circles of a set of places are kept of which nothing is known.
+const OPEN: usize = 256;
+
 /// How many events may be moved for one try, and for all of a set of places.
 const EVENTS_FOR_ONE: u64 = 1 << 18;
 const EVENTS: u64 = 8 << 20;
@@ -51,16 +54,47 @@ pub(super) enum Outcome {
     Deadlock(Vec<u32>, Witness),
     /// None of them can.
     Impossible,
-    /// It is not known of one, of which these events may wait; and why not, if it was time to stop.
-    Open(Vec<u32>, Option<StopReason>),
+    /// It is not known of some; and why not, if it was time to stop.
+    Open(Open, Option<StopReason>),
+}
+
+/// Circles of which nothing is known, by the events that may wait.
+#[derive(Default)]
+pub(super) struct Open {
+    pub circles: Vec<Vec<u32>>,
+    /// Whether there are others.
+    pub more: bool,
+}
+
+impl Open {
+    fn add(&mut self, circle: Vec<u32>) {
+        match self.circles.len() < OPEN {
+            true => self.circles.push(circle),
+            false => self.more = true,
+        }
+    }
+
+    fn add_all(&mut self, other: Open) {
+        self.more |= other.more;
+        other
+            .circles
+            .into_iter()
+            .for_each(|circle| self.add(circle));
+    }
+
+    /// This one, and perhaps others.
+    fn add_more(&mut self, circle: Vec<u32>) {
+        self.add(circle);
+        self.more = true;
+    }
 }
 
 /// What is known of an arrangement.
 enum Tried {
     /// These events can all be next, after this order.
     Together(Vec<u32>, Reordering),
-    Impossible,
-    Open(Vec<u32>),
+    /// None of them can but these, of which it is not known.
+    No(Open),
 }
 
 /// What is looked at.
@@ -115,26 +149,24 @@ impl<'a> Hunt<'a> {
             complete: self.options.complete,
             steps: STEPS,
         };
-        let mut open = None;
+        let mut open = Open::default();
         let mut looked_at = 0;
         for circle in circles {
             let decided = arrangements(self.graph, circle, |arrangement| {
                 let is_enough = looked_at == ARRANGEMENTS && !left.is_complete();
                 if is_enough || self.stop.due().is_some() {
                     let firsts = arrangement.iter().map(|(_, numbers)| numbers[0]);
-                    open.get_or_insert_with(|| firsts.collect());
+                    open.add_more(firsts.collect());
                     return ControlFlow::Break(None);
                 }
                 looked_at = (looked_at + 1).min(ARRANGEMENTS);
                 match self.arrangement(deciders, arrangement, &mut left) {
-                    Tried::Impossible => {}
+                    Tried::No(more) => open.add_all(more),
                     Tried::Together(waits, found) if self.has_room(&found) => {
                         let witness = self.witness(arrangement, &waits, &found);
                         return ControlFlow::Break(Some((waits, witness)));
                     }
-                    Tried::Together(waits, _) | Tried::Open(waits) => {
-                        open.get_or_insert(waits);
-                    }
+                    Tried::Together(waits, _) => open.add_more(waits),
                 }
                 ControlFlow::Continue(())
             });
@@ -146,9 +178,9 @@ impl<'a> Hunt<'a> {
                 ControlFlow::Continue(()) => {}
             }
         }
-        match open {
-            Some(waits) => Outcome::Open(waits, self.stop.due()),
-            None => Outcome::Impossible,
+        match open.circles.is_empty() {
+            true => Outcome::Impossible,
+            false => Outcome::Open(open, self.stop.due()),
         }
     }
 
@@ -176,21 +208,17 @@ impl<'a> Hunt<'a> {
             return Tried::Together(numbers(&members, &at), Reordering::none(&cut));
         }
         let tried = self.tries(&mut deciders.ordered, self.skeleton, &members, left);
-        match (&mut deciders.relaxed, self.relaxed, tried) {
-            (_, _, found @ Tried::Together(..)) => found,
-            (Some(decider), Some(relaxed), _) => {
+        match (&mut deciders.relaxed, self.relaxed) {
+            (Some(decider), Some(relaxed)) if matches!(tried, Tried::No(_)) => {
                 let members = self::members(relaxed, arrangement);
-                match self.tries(decider, relaxed, &members, left) {
-                    // The order breaks what is left out here.
-                    Tried::Together(numbers, _) => Tried::Open(numbers),
-                    tried => tried,
-                }
+                self.tries(decider, relaxed, &members, left)
             }
-            (_, _, tried) => tried,
+            _ => tried,
         }
     }
 
-    /// Tries events of an arrangement until some of them can all be next.
+    /// Tries events of an arrangement until some of them can all be next. Those that can if some orders are left out are
+    /// open.
     fn tries(
         &self,
         decider: &mut Decider,
@@ -198,15 +226,17 @@ impl<'a> Hunt<'a> {
         members: &[Member],
         left: &mut Left,
     ) -> Tried {
+        let proves = std::ptr::eq(skeleton, self.skeleton);
+        let mut open = Open::default();
         let Some((from, _)) = first_apart(skeleton, members, self.stop, |_| {}) else {
-            return match self.stop.due() {
-                None => Tried::Impossible,
-                Some(_) => Tried::Open(numbers(members, &vec![0; members.len()])),
-            };
+            if self.stop.due().is_some() {
+                open.add_more(numbers(members, &vec![0; members.len()]));
+            }
+            return Tried::No(open);
         };
-        let mut open = None;
         let mut together = Together::new(skeleton, members, &from);
-        for first in (from[0]..members[0].links.len()).take(TRIES / 2) {
+        let first_tries = (from[0]..members[0].links.len()).take(TRIES / 2);
+        for first in first_tries.filter(|_| proves) {
             if let Some(chosen) = together.nearest(first)
                 && let Decision::Race(found) = self.one(decider, members, &chosen, left)
             {
@@ -219,19 +249,19 @@ impl<'a> Hunt<'a> {
                 Ok(Some(chosen)) if tried < TRIES || is_complete => chosen,
                 Ok(None) => break,
                 Ok(Some(chosen)) | Err(chosen) => {
-                    open.get_or_insert_with(|| numbers(members, &chosen));
+                    open.add_more(numbers(members, &chosen));
                     break;
                 }
             };
             match self.one(decider, members, &chosen, left) {
-                Decision::Race(found) => {
+                Decision::Race(found) if proves => {
                     return Tried::Together(numbers(members, &chosen), found);
                 }
                 Decision::NoRace => {}
-                Decision::Open => drop(open.get_or_insert_with(|| numbers(members, &chosen))),
+                Decision::Open | Decision::Race(_) => open.add(numbers(members, &chosen)),
             }
         }
-        open.map_or(Tried::Impossible, Tried::Open)
+        Tried::No(open)
     }
 
     /// Whether some events of an arrangement can all be next.

@@ -30,7 +30,8 @@ mod hunt;
 use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Deadlock, Deadlocks, Event, EventNumber, Execution, FoundDeadlock, Names, Op, Site, Wait,
+    Deadlock, Deadlocks, Event, EventNumber, Execution, FoundDeadlock, Names, Op, OpenDeadlock,
+    Site, Wait,
 };
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
@@ -113,7 +114,12 @@ pub fn predict(survey: &mut Survey, options: &Options) -> Result<Deadlocks, Engi
         |deciders, circles| hunt.decide(deciders, circles),
     );
     let outcomes: Vec<Outcome> = outcomes.collect();
-    let waits = waits(events, names, &outcomes);
+    let circles = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Deadlock(circle, _) => Some(circle),
+        Outcome::Open(open, _) => open.circles.first(),
+        Outcome::Impossible => None,
+    });
+    let waits = waits(events, names, circles.flatten().copied().collect());
     for outcome in outcomes {
         match outcome {
             Outcome::Deadlock(circle, witness) => found.found.push(FoundDeadlock {
@@ -121,8 +127,14 @@ pub fn predict(survey: &mut Survey, options: &Options) -> Result<Deadlocks, Engi
                 witness,
             }),
             Outcome::Impossible => {}
-            Outcome::Open(circle, why) => {
-                found.undecided.push(deadlock(&waits, &circle));
+            Outcome::Open(open, why) => {
+                let circles = open.circles.iter();
+                let circles = circles.map(|circle| circle.iter().map(|&number| number.into()));
+                found.undecided.push(OpenDeadlock {
+                    deadlock: deadlock(&waits, &open.circles[0]),
+                    circles: circles.map(Iterator::collect).collect(),
+                    all: !open.more,
+                });
                 found.stopped = found.stopped.or(why);
             }
         }
@@ -172,13 +184,15 @@ fn feed_relaxed(
     Ok(driver.feed_some(events, engine)?)
 }
 
+/// The deadlock of events of a trace that wait, each for the strand of the next.
+pub fn described(trace: &Execution, circle: &[EventNumber]) -> Deadlock {
+    let circle: Vec<u32> = circle.iter().map(|&number| number as u32).collect();
+    let waits = waits(&trace.events, &trace.names, circle.clone());
+    deadlock(&waits, &circle)
+}
+
 /// What there is to say of each event that waits.
-fn waits(events: &[Event], names: &Names, outcomes: &[Outcome]) -> FxHashMap<u32, Wait> {
-    let circles = outcomes.iter().filter_map(|outcome| match outcome {
-        Outcome::Deadlock(circle, _) | Outcome::Open(circle, _) => Some(circle),
-        Outcome::Impossible => None,
-    });
-    let mut wanted: Vec<u32> = circles.flatten().copied().collect();
+fn waits(events: &[Event], names: &Names, mut wanted: Vec<u32>) -> FxHashMap<u32, Wait> {
     wanted.sort_unstable();
     wanted.dedup();
     let mut wanted = wanted.into_iter().peekable();
