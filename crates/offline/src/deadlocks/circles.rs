@@ -69,20 +69,20 @@ impl Search<'_> {
     fn go_on(&mut self, chain: &mut Vec<u32>) {
         let graph = self.graph;
         let (first, last) = (chain[0], chain[chain.len() - 1]);
+        if chain.len() == self.length {
+            if may_wait(graph, last, first) {
+                self.found.push(chain.clone());
+            }
+            // Who waits for the end of a strand may wait for that of another.
+            self.is_cut |= !waits(graph, last, first);
+            return;
+        }
         for &next in graph.next(last) {
             if self.steps == 0 {
                 return;
             }
             self.steps -= 1;
-            if next == first && chain.len() > 1 && may_wait(graph, last, first) {
-                if chain.len() == self.length {
-                    self.found.push(chain.clone());
-                }
-            } else if next > first && self.can_join(chain, next) {
-                if chain.len() == self.length {
-                    self.is_cut = true;
-                    continue;
-                }
+            if next > first && self.can_join(chain, next) {
                 chain.push(next);
                 self.go_on(chain);
                 chain.pop();

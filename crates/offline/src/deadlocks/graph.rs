@@ -50,7 +50,7 @@ impl Graph {
         let mut waits = Waits::default();
         // Whose end strands wait for: while they have a lock, and at all.
         let (mut joined, mut joins) = (FxHashSet::default(), Vec::new());
-        let mut holding = pass(events, names, stop, |number, event, wanted, holding| {
+        let holding = pass(events, names, stop, |number, event, wanted, holding| {
             let last = holding.taken(event.strand()).last();
             let last = last.map(|taken| taken.lock.0 as u32);
             if let Wanted::End(child) = wanted {
@@ -80,10 +80,10 @@ impl Graph {
                     break;
                 }
             }
-            holding = pass(events, names, stop, |number, event, wanted, holding| {
+            pass(events, names, stop, |number, event, wanted, holding| {
                 let strand = event.strand();
                 if joined.contains(&strand.0) && holding.taken(strand).is_empty() {
-                    let key = (holding.set(strand), wanted, event.site(), strand.0, None);
+                    let key = (LocksetId::default(), wanted, event.site(), strand.0, None);
                     waits.add(key, number);
                 }
             })?;
@@ -107,7 +107,7 @@ fn pass(
     events: &[Event],
     names: &Names,
     stop: StopToken,
-    mut each: impl FnMut(EventNumber, &Event, Wanted, &Holding),
+    mut each: impl FnMut(EventNumber, &Event, Wanted, &mut Holding),
 ) -> Result<Holding, StopReason> {
     let mut holding = Holding::new(names);
     let mut number = 0;
@@ -121,7 +121,7 @@ fn pass(
                 continue;
             }
             if let Some(wanted) = holding.wanted(event) {
-                each(number, event, wanted, &holding);
+                each(number, event, wanted, &mut holding);
             }
             holding.follow(event, number);
         }

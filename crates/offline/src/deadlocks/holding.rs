@@ -53,7 +53,8 @@ const NOBODY: u32 = u32::MAX;
 pub(super) struct Holding {
     /// By strand, in the order in which it took them.
     taken: Vec<Vec<LockTaken>>,
-    sets: Vec<LocksetId>,
+    /// By strand: the sets of the first of these, of the first two, and so on, as far as somebody asked since they changed.
+    sets: Vec<Vec<LocksetId>>,
     /// By lock: who has it alone, and how often.
     owners: Vec<(u32, u32)>,
     readers: FxHashMap<(u32, u32), u32>,
@@ -67,7 +68,7 @@ impl Holding {
         let strands = names.strands.len();
         Holding {
             taken: vec![Vec::new(); strands],
-            sets: vec![LocksetId::default(); strands],
+            sets: vec![Vec::new(); strands],
             owners: vec![(NOBODY, 0); names.lock_count()],
             readers: FxHashMap::default(),
             locksets: Locksets::default(),
@@ -81,8 +82,18 @@ impl Holding {
     }
 
     /// The same as a set.
-    pub fn set(&self, strand: Strand) -> LocksetId {
-        self.sets[strand.index()]
+    pub fn set(&mut self, strand: Strand) -> LocksetId {
+        let sets = &mut self.sets[strand.index()];
+        let mut set = sets.last().copied().unwrap_or_default();
+        for taken in &self.taken[strand.index()][sets.len()..] {
+            let held = HeldLock {
+                lock: taken.lock.0 as u32,
+                shared: taken.shared,
+            };
+            set = self.locksets.with(set, held.number());
+            sets.push(set);
+        }
+        set
     }
 
     /// What a strand may have to wait for in its next event.
@@ -157,12 +168,6 @@ impl Holding {
             event,
             site,
         });
-        let held = HeldLock {
-            lock: lock.0 as u32,
-            shared,
-        };
-        let set = &mut self.sets[strand.index()];
-        *set = self.locksets.with(*set, held.number());
     }
 
     fn give_back(&mut self, strand: Strand, lock: Lock, shared: bool) {
@@ -172,12 +177,7 @@ impl Holding {
             .rposition(|taken| taken.lock == lock && taken.shared == shared);
         if let Some(place) = place {
             taken.remove(place);
+            self.sets[strand.index()].truncate(place);
         }
-        let held = HeldLock {
-            lock: lock.0 as u32,
-            shared,
-        };
-        let set = &mut self.sets[strand.index()];
-        *set = self.locksets.without(*set, held.number());
     }
 }

@@ -23,7 +23,7 @@ use crate::m2::order_before;
 use crate::m2::skeleton::{Link, Skeleton};
 
 /// How many arrangements of a set of places are looked at, and how many times events of one are tried.
-const ARRANGEMENTS: usize = 256;
+const ARRANGEMENTS: usize = 64;
 const TRIES: usize = 64;
 
 /// How many circles of a set of places are kept of which nothing is known.
