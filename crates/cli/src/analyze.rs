@@ -1,4 +1,4 @@
-//! `deadheat analyze`: which races does a recorded run show, or promise?
+//! `deadheat analyze`: which races and deadlocks does a recorded run show, or promise?
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,11 +14,12 @@ use crate::outputs::Outputs;
 use crate::search::{REPAIR, Search, open_trace, warn_of_loss, watched};
 use crate::status::{FailOn, Status};
 
-/// Find the races of a recorded run, and predict those of others
+/// Find the races of a recorded run, and predict races and deadlocks of others
 ///
 /// Reads a trace (.dht, or RAPID's .std or .csv) of threads or tasks, and reports which accesses race: in the recorded schedule
-/// or, with m2 and dc, in another order of the same events, which is shown and verified. Ctrl-C and --timeout stop the search;
-/// what was found so far is still reported. Exit status: 0 nothing found, 1 a race, 2 bad input, 130 interrupted before anything was
+/// or, with m2 and dc, in another order of the same events, which is shown and verified. With m2, also which threads can wait
+/// for each other's locks forever, each deadlock with a verified order. Ctrl-C and --timeout stop the search;
+/// what was found so far is still reported. Exit status: 0 nothing found, 1 a race or a deadlock, 2 bad input, 130 interrupted before anything was
 /// found.
 #[derive(Args)]
 #[command(after_help = help())]
@@ -59,9 +60,13 @@ pub struct Arguments {
         value_name = "WHAT,…",
         value_delimiter = ',',
         value_parser = FailOn::among(&FINDS),
-        default_value = "race"
+        default_value = "race,deadlock"
     )]
     fail_on: Vec<FailOn>,
+
+    /// Predict no deadlocks, only races
+    #[arg(long)]
+    no_deadlocks: bool,
 
     #[arg(long, help = REPAIR)]
     repair: bool,
@@ -74,7 +79,7 @@ pub struct Arguments {
 }
 
 /// What it can find.
-const FINDS: [FailOn; 2] = [FailOn::Race, FailOn::Incomplete];
+const FINDS: [FailOn; 3] = [FailOn::Race, FailOn::Deadlock, FailOn::Incomplete];
 
 fn help() -> String {
     format!(
@@ -122,6 +127,7 @@ pub fn run(arguments: &Arguments, quiet: bool) -> Result<Status, String> {
 fn verdict(arguments: &Arguments, analysis: &Analysis) -> Status {
     let found = arguments.fail_on.iter().any(|what| match what {
         FailOn::Race => analysis.has_race(),
+        FailOn::Deadlock => analysis.has_deadlock(),
         FailOn::Incomplete => analysis.is_incomplete(),
         _ => false,
     });
@@ -150,6 +156,7 @@ fn analyze(
         complete: arguments.complete.then_some(budget),
         stop,
         repair: arguments.repair,
+        no_deadlocks: arguments.no_deadlocks,
     };
     let analysis = watched(quiet, |watch| deadheat::analyze(&source, &options, watch));
     let mut analysis = analysis.map_err(|error| complaint(&source, &error))?;

@@ -1,19 +1,25 @@
-//! `deadheat analyze`: which races does a recorded run show, or promise?
+//! `deadheat analyze`: which races and deadlocks does a recorded run show, or promise?
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use deadheat_explain::general::add_behind_kept_orders;
+use deadheat_explain::general::{add_behind_kept_orders, decide_deadlocks};
 use deadheat_explain::{Circumstances, Judgement};
-use deadheat_model::finding::{Describer, Rule};
-use deadheat_model::{Event, EventNumber, Execution, Finding, Names, StopReason, StopToken};
+use deadheat_model::finding::{Describer, Rule, Status};
+use deadheat_model::{
+    Deadlocks, Event, EventNumber, Execution, Finding, Names, StopReason, StopToken,
+};
 use deadheat_offline::m2::decide::Budget;
-use deadheat_offline::{ENGINES, Engine, EngineError, Listing, Options, Recording, Survey, Worth};
-use deadheat_report::{AnalyzeReport, Chapter, Comparison, Described, Filter, Sources};
+use deadheat_offline::{
+    ENGINES, Engine, EngineError, Listing, Options, Recording, Survey, Worth, deadlocks,
+};
+use deadheat_report::{
+    AnalyzeReport, Chapter, Comparison, Described, Filter, PredictedDeadlocks, Sources,
+};
 use deadheat_trace::{Format, Source, TraceError};
-use deadheat_witness::{NotATrace, Spelling, Witnesses};
+use deadheat_witness::{NotATrace, Spelling, VerifiedReordering, Witnesses};
 use thiserror::Error;
 
 use crate::choices::EngineChoice;
@@ -41,6 +47,8 @@ pub struct AnalyzeOptions {
     pub stop: StopToken,
     /// Leave out events that could not have happened.
     pub repair: bool,
+    /// Predict no deadlocks. Otherwise the engine that predicts races and leaves nothing out does.
+    pub no_deadlocks: bool,
 }
 
 /// What the engines said.
@@ -110,10 +118,23 @@ impl Analysis {
         reports.any(|report| !report.races.is_empty() && (report.is_race() || alone))
     }
 
-    /// Whether there may be more races than were found.
+    /// Whether there is a deadlock.
+    pub fn has_deadlock(&self) -> bool {
+        let mut deadlocks = self
+            .reports
+            .iter()
+            .filter_map(|report| report.deadlocks.as_ref());
+        deadlocks.any(|deadlocks| !deadlocks.found.is_empty())
+    }
+
+    /// Whether there may be more races, or deadlocks, than were found.
     pub fn is_incomplete(&self) -> bool {
         let mut reports = self.reports.iter();
-        reports.any(|report| report.is_race() && !report.complete)
+        reports.any(|report| {
+            let deadlocks = report.deadlocks.as_ref();
+            let all = deadlocks.is_none_or(PredictedDeadlocks::are_all);
+            report.is_race() && !(report.complete && all)
+        })
     }
 
     fn title(&self) -> String {
@@ -132,7 +153,12 @@ impl Verdict for Analysis {
         match &self.reports[..] {
             [] => String::new(),
             [report] => report.text(&self.title(), &self.sources, most),
-            reports => Comparison::new(reports).text(&self.title()),
+            reports => {
+                let deadlocks = reports
+                    .iter()
+                    .map(|report| report.deadlocks_text(&self.sources, most));
+                deadlocks.collect::<String>() + &Comparison::new(reports).text(&self.title())
+            }
         }
     }
 
@@ -142,7 +168,7 @@ impl Verdict for Analysis {
 
     /// One finding for each that several engines have.
     fn chapter(&self) -> Chapter<'_> {
-        let findings = self.reports.iter().flat_map(|report| &report.races);
+        let findings = self.reports.iter().flat_map(AnalyzeReport::findings);
         let guarantees = self.reports.iter();
         let guarantees =
             guarantees.map(|report| format!("{}: {}", report.engine, report.guarantee()));
@@ -276,9 +302,23 @@ fn judge(
         {
             add_behind_kept_orders(execution, &mut findings, options.stop)?;
         }
+        let mut circles = match (engine.worth, execution) {
+            (Worth::AllAreDecided, Some(execution)) if !options.no_deadlocks => {
+                let mut circles = deadlocks::predict(&mut survey, &asked)?;
+                let complete = options.complete.map(|budget| budget.stop);
+                decide_deadlocks(execution, &mut circles, complete, options.stop)?;
+                Some(circles)
+            }
+            _ => None,
+        };
         let mut spelling = None;
         let judgement = match execution.filter(|_| engine.worth.is_shown()) {
-            Some(execution) if !findings.races.is_empty() => {
+            Some(execution)
+                if !findings.races.is_empty()
+                    || circles
+                        .as_ref()
+                        .is_some_and(|circles| !circles.found.is_empty()) =>
+            {
                 if checker.is_none() {
                     let spelling = Arc::new(Spelling::new(execution.clone()));
                     checker = Some((Witnesses::new(execution)?, spelling));
@@ -300,18 +340,73 @@ fn judge(
                 race.first.event, race.second.event
             ));
         }
+        let circles = circles.as_mut().map(|circles| {
+            let checker = checker.as_ref();
+            let mut describer = Describer::new(survey.names, &analysis.sources);
+            let stop = options.stop.grace();
+            let (circles, refused) = proven(circles, name, checker, stop, &mut describer);
+            analysis.refused.extend(refused);
+            circles
+        });
         let seconds = (surveyed + start.elapsed()).as_secs_f64();
         let searched = options.complete.is_some();
         let trace = (survey.count, survey.names.strands.len() as u64);
         let sources = &analysis.sources;
         let described = described(engine, judgement, survey.names, sources, spelling);
-        let report = AnalyzeReport::new(engine, trace, described, searched, seconds);
+        let mut report = AnalyzeReport::new(engine, trace, described, searched, seconds);
+        report.deadlocks = circles;
         analysis.reports.push(report);
     }
     if options.stop.due().is_none() {
         add_circumstances(recording, survey.names, &mut analysis)?;
     }
     Ok(analysis)
+}
+
+/// The deadlocks whose orders the checker accepts, and the refusals, which are bugs. The others are undecided.
+fn proven(
+    circles: &mut Deadlocks,
+    engine: &'static str,
+    checker: Option<&(Witnesses, Arc<Spelling>)>,
+    stop: StopToken,
+    describer: &mut Describer<'_>,
+) -> (PredictedDeadlocks, Vec<String>) {
+    let mut refused = Vec::new();
+    let mut proven = PredictedDeadlocks {
+        all_listed: circles.all_listed,
+        ..PredictedDeadlocks::default()
+    };
+    let mut late = None;
+    for found in std::mem::take(&mut circles.found) {
+        let mut finding = describer.deadlock(engine, &found.deadlock);
+        late = late.or_else(|| stop.due());
+        let Some((witnesses, spelling)) = checker.filter(|_| late.is_none()) else {
+            proven.undecided.push(finding);
+            continue;
+        };
+        let circle = found.deadlock.circle();
+        match witnesses.accept_deadlock(&circle, found.witness) {
+            Ok(witness) => {
+                finding.status = Some(Status::Predicted);
+                let proof = VerifiedReordering::new(witness, spelling.clone());
+                finding.proof = Some(Arc::new(proof));
+                proven.found.push(finding);
+            }
+            Err(refusal) => {
+                proven.undecided.push(finding);
+                refused.push(format!(
+                    "the witness that {engine} gives for a deadlock of events {circle:?} is refused: {refusal}. This is \
+                     a bug in deadheat: please report it, with the trace"
+                ));
+            }
+        }
+    }
+    let undecided = circles.undecided.iter();
+    proven
+        .undecided
+        .extend(undecided.map(|open| describer.deadlock(engine, &open.deadlock)));
+    proven.stopped = circles.stopped.or(late).map(|why| why.to_string());
+    (proven, refused)
 }
 
 /// Adds to the first races of each report what the events around them say, in one pass.

@@ -1,5 +1,6 @@
 //! Stories and graphs for a page of findings: the events that lead to each race, and what orders those around it.
 
+use deadheat_model::finding::Rule;
 use deadheat_model::{EventNumber, Execution, Finding, Race, RacingAccess};
 use deadheat_report::{Chapter, Entry, Graph, Room, Story};
 
@@ -14,6 +15,8 @@ pub(crate) fn illustrate<'e>(
         let around = around(&entry.lead);
         let Entry { lead, .. } = entry;
         let order = lead.proof.as_ref().and_then(|proof| proof.reordering());
+        // A story ends with two accesses.
+        let order = order.filter(|_| lead.rule != Rule::Deadlock);
         let story = match (order, &around) {
             (Some(order), _) => Story::of_witness(order, &mut room),
             (None, Some((execution, race))) => Story::of_execution(execution, race, &mut room),

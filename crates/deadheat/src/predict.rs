@@ -142,6 +142,7 @@ pub fn predict(
         let asked = AnalyzeOptions {
             engines: EngineChoice::These(vec![&hb::ENGINE, &m2::ENGINE]),
             stop,
+            no_deadlocks: true,
             ..AnalyzeOptions::default()
         };
         let analysis = match analyze(&source, &asked, watch) {

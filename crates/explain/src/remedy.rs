@@ -133,6 +133,7 @@ mod tests {
             let lock = |name: &&str| HeldLock {
                 name: name.trim_end_matches('?').to_string(),
                 exclusive: !name.ends_with('?'),
+                taken: None,
             };
             side.locks = locks.iter().map(lock).collect();
             side

@@ -1,8 +1,9 @@
-//! The proof that two accesses can meet.
+//! The proof that two accesses can meet, or that strands can come to wait for each other.
 
 use crate::{EventNumber, Strand};
 
-/// An order of some of a trace's events, after which two accesses are next.
+/// An order of some of a trace's events, after which two accesses are next; or the events that wait in a deadlock, which are
+/// no part of it.
 ///
 /// First come the events with numbers below `before`, as in the trace, but of each strand only those up
 /// to a number; then the others, one by one. That makes the witness of a race late in a long trace as
@@ -14,7 +15,7 @@ pub struct Witness {
     /// Of each strand that has events there, in the order of their numbers: those below `before` and up to this one.
     /// Of ten thousand threads, few come before a race.
     pub upto: Vec<(Strand, EventNumber)>,
-    /// The events from there on, in their new order; the last two are the racing accesses.
+    /// The events from there on, in their new order; the last two are the accesses of a race.
     pub then: Vec<EventNumber>,
 }
 

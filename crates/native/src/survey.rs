@@ -225,6 +225,7 @@ fn side(symbols: &mut Symbols, process: &Process, access: &Access) -> Side {
             _ => "mutexinoutset".to_string(),
         },
         exclusive: lock.write,
+        taken: None,
     });
     let locks = locks.collect();
     let tasks = access.tasks.iter();

@@ -6,7 +6,7 @@ use deadheat_offline::{Engine, Worth};
 use serde::{Serialize, Serializer};
 
 use crate::filter::{Filter, LeftOut};
-use crate::json::FindingsJson;
+use crate::json::{DeadlocksJson, FindingsJson};
 use crate::words::guarantee;
 
 /// What `deadheat analyze` says about one trace by one engine.
@@ -24,6 +24,8 @@ pub struct AnalyzeReport {
     pub undecided: Vec<Finding>,
     /// Whether `races` are all that any correct reordering of the trace shows.
     pub complete: bool,
+    /// The deadlocks that can happen, if they were asked for.
+    pub deadlocks: Option<PredictedDeadlocks>,
     /// How many variables race.
     pub variables: u64,
     /// Their names, of very many the first.
@@ -48,6 +50,26 @@ pub struct AnalyzeReport {
     pub(crate) searched: bool,
     /// How many races and undecided pairs there were before any was left out.
     pub(crate) found: (u64, u64),
+}
+
+/// The deadlocks that reorderings of a trace end in.
+#[derive(Clone, Default)]
+pub struct PredictedDeadlocks {
+    /// Those that can happen, each with the order that shows it.
+    pub found: Vec<Finding>,
+    /// Those that may happen or not.
+    pub undecided: Vec<Finding>,
+    /// Whether all circles of locks were looked at.
+    pub all_listed: bool,
+    /// Why the search was stopped before its end, if it was.
+    pub stopped: Option<String>,
+}
+
+impl PredictedDeadlocks {
+    /// Whether `found` are all that any correct reordering of the trace ends in.
+    pub fn are_all(&self) -> bool {
+        self.all_listed && self.undecided.is_empty() && self.stopped.is_none()
+    }
 }
 
 /// What an engine said about a trace, described in the trace's names.
@@ -86,6 +108,7 @@ impl AnalyzeReport {
             races,
             undecided,
             complete: rest.exhaustive,
+            deadlocks: None,
             variables: rest.racy.len() as u64,
             racy_variables,
             counts_exact: rest.counted,
@@ -103,6 +126,9 @@ impl AnalyzeReport {
     /// Part of the recording is lost: nothing is known about the whole of it.
     pub fn leave_out(&mut self, damage: String) {
         self.complete = false;
+        if let Some(deadlocks) = &mut self.deadlocks {
+            deadlocks.all_listed = false;
+        }
         self.limits.push(Limit::Remains(damage));
     }
 
@@ -113,7 +139,19 @@ impl AnalyzeReport {
         let mut others = filter.start();
         self.undecided
             .retain(|pair| filter.keeps(pair, &mut others));
+        if let Some(deadlocks) = &mut self.deadlocks {
+            let found = &mut deadlocks.found;
+            found.retain(|finding| filter.keeps(finding, &mut left_out));
+            let undecided = &mut deadlocks.undecided;
+            undecided.retain(|finding| filter.keeps(finding, &mut others));
+        }
         self.left_out = left_out;
+    }
+
+    /// All that can go wrong: races, then deadlocks.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let deadlocks = self.deadlocks.iter().flat_map(|deadlocks| &deadlocks.found);
+        self.races.iter().chain(deadlocks)
     }
 
     /// Whether what it lists are races, not mere suspicions.
@@ -136,6 +174,8 @@ struct Json<'r> {
     races: FindingsJson<'r>,
     undecided: FindingsJson<'r>,
     complete: bool,
+    #[serde(flatten)]
+    deadlocks: Option<PredictedDeadlocksJson<'r>>,
     guarantee: String,
     variables: u64,
     racy_variables: &'r [String],
@@ -147,6 +187,13 @@ struct Json<'r> {
     damage: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'r str>,
+}
+
+#[derive(Serialize)]
+struct PredictedDeadlocksJson<'r> {
+    deadlocks: DeadlocksJson<'r>,
+    undecided_deadlocks: DeadlocksJson<'r>,
+    deadlocks_complete: bool,
 }
 
 impl Serialize for AnalyzeReport {
@@ -162,6 +209,14 @@ impl Serialize for AnalyzeReport {
             races: FindingsJson(&self.races),
             undecided: FindingsJson(&self.undecided),
             complete: self.complete,
+            deadlocks: self
+                .deadlocks
+                .as_ref()
+                .map(|deadlocks| PredictedDeadlocksJson {
+                    deadlocks: DeadlocksJson(&deadlocks.found),
+                    undecided_deadlocks: DeadlocksJson(&deadlocks.undecided),
+                    deadlocks_complete: deadlocks.are_all(),
+                }),
             guarantee: self.guarantee(),
             variables: self.variables,
             racy_variables: &self.racy_variables,

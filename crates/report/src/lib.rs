@@ -25,7 +25,7 @@ mod text;
 mod verify;
 mod words;
 
-pub use analyze::{AnalyzeReport, Described};
+pub use analyze::{AnalyzeReport, Described, PredictedDeadlocks};
 pub use baseline::{Baseline, BaselineError};
 pub use chapter::{Chapter, Entry};
 pub use check::{CheckReport, ExploredReport, OrdersReport};
@@ -43,5 +43,5 @@ pub use stats::{
 pub use terminal::harmless_text;
 pub use text::style::{counted, cut, set_width, show_identities};
 pub use text::{Comparison, diagnostics, finding, recorded};
-pub use verify::{VerifiedRace, VerifyReport};
+pub use verify::{VerifiedDeadlock, VerifiedRace, VerifyReport};
 pub use words::{show_full_stacks, unchecked};

@@ -95,6 +95,7 @@ fn threads() -> Vec<Finding> {
     holder.locks = Arc::new([HeldLock {
         name: "lock".to_string(),
         exclusive: true,
+        taken: None,
     }]);
     let freed = side("main", Write, AccessCause::Free, calls(&[("main", 12, 3)]));
     let nameless = |thread: &str| access(thread, Write, Arc::new([Arc::new(Frame::default())]));

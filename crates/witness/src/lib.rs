@@ -43,7 +43,8 @@ mod witness;
 
 pub use recording::{NotATrace, Recording, reads, writes};
 pub use report::{
-    CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification, verify_report,
+    CheckedDeadlock, CheckedRace, MAX_REPORT_BYTES, Reason, ReportError, Verdict, Verification,
+    verify_report,
 };
 pub use spelling::{Spelling, VerifiedReordering};
 pub use state::{Obstacle, State};

@@ -1,13 +1,14 @@
-//! Re-checks a report: every race that `deadheat analyze --json` printed, against the trace.
+//! Re-checks a report: every race and every deadlock that `deadheat analyze --json` printed, against the trace.
 //!
-//! Nothing in a report is believed. What it says of the two accesses (threads, places, variable, kind)
-//! must be what the trace says, and its witness must be one. The events of a witness are listed, or all
+//! Nothing in a report is believed. What it says of the two accesses (threads, places, variable, kind), or of those who
+//! wait in a circle (threads, places, what each waits for and which locks it took where), must be what the trace says, and
+//! its witness must be one. The events of a witness are listed, or all
 //! but its beginning: then `witness_prefix` says which of the trace's events come first, in the trace's
 //! order: those below `before`, and of each thread that `upto` names those up to a number. A report is
 //! one JSON object, several one after the other, or an array of them; fields that it need not know are
 //! skipped.
 //!
-//! Guarantee: a race is [`Verdict::Verified`] only if [`Witnesses`] accepts its witness. Cost: linear in
+//! Guarantee: a race or a deadlock is [`Verdict::Verified`] only if [`Witnesses`] accepts its witness. Cost: linear in
 //! the report and the trace, and for each race with a `witness_prefix` in the threads; a report above
 //! [`MAX_REPORT_BYTES`] is refused.
 
@@ -17,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use deadheat_model::{
-    Access, Event, EventNumber, Execution, StopReason, StopToken, Strand, Witness,
+    Access, Event, EventNumber, Execution, Lock, Op, StopReason, StopToken, Strand, Witness,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -55,6 +56,19 @@ pub enum ReportError {
 pub struct Verification {
     /// In the report's order.
     pub races: Vec<CheckedRace>,
+    /// The deadlocks, in the report's order.
+    pub deadlocks: Vec<CheckedDeadlock>,
+}
+
+/// What became of one deadlock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckedDeadlock {
+    /// Who reported it, if the report says so.
+    pub engine: Option<Arc<str>>,
+    /// The events that wait.
+    pub circle: Vec<EventNumber>,
+    /// Whether it is true.
+    pub verdict: Verdict,
 }
 
 /// What became of one race.
@@ -102,6 +116,8 @@ pub enum Reason {
     NoSuchEvent { event: EventNumber, events: u64 },
     #[error("event {0} is not a plain access")]
     NotAnAccess(EventNumber),
+    #[error("event {0} neither takes a lock nor waits for the end of a thread")]
+    NotAWait(EventNumber),
     #[error("the report says {what} of event {event} is {reported}, the trace says {in_trace}")]
     Differs {
         event: EventNumber,
@@ -118,16 +134,21 @@ pub enum Reason {
 }
 
 impl Verification {
-    /// Whether every race has a valid witness.
+    /// Whether every race and every deadlock has a valid witness.
     pub fn all_verified(&self) -> bool {
-        let mut races = self.races.iter();
-        races.all(|race| race.verdict == Verdict::Verified)
+        self.verdicts().all(|verdict| *verdict == Verdict::Verified)
     }
 
     /// The races whose report is not so.
     pub fn refused(&self) -> impl Iterator<Item = &CheckedRace> {
         let races = self.races.iter();
         races.filter(|race| matches!(race.verdict, Verdict::Refused(_)))
+    }
+
+    /// What became of each.
+    pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
+        let deadlocks = self.deadlocks.iter().map(|deadlock| &deadlock.verdict);
+        self.races.iter().map(|race| &race.verdict).chain(deadlocks)
     }
 }
 
@@ -136,6 +157,35 @@ struct Report {
     engine: Option<String>,
     events: Option<u64>,
     races: Vec<ReportedRace>,
+    #[serde(default)]
+    deadlocks: Vec<ReportedDeadlock>,
+}
+
+#[derive(Deserialize)]
+struct ReportedDeadlock {
+    waits: Vec<ReportedWait>,
+    witness_prefix: Option<Prefix>,
+    witness: Option<Vec<EventNumber>>,
+}
+
+/// One who waits, by the event that it does not do.
+#[derive(Deserialize)]
+struct ReportedWait {
+    #[serde(flatten)]
+    end: End,
+    lock: Option<String>,
+    shared: Option<bool>,
+    joins: Option<String>,
+    #[serde(default)]
+    holds: Vec<ReportedHold>,
+}
+
+/// A lock that it has.
+#[derive(Deserialize)]
+struct ReportedHold {
+    lock: String,
+    loc: Option<String>,
+    shared: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -174,6 +224,9 @@ pub fn verify_report(
     let events = trace.events.len() as u64;
     let witnesses = Witnesses::new(trace)?;
     let threads = Threads::new(trace);
+    let deadlocks = || reports.iter().flat_map(|report| &report.deadlocks);
+    let waits = deadlocks().flat_map(|deadlock| &deadlock.waits);
+    let held = HeldLocks::new(trace, waits.map(|wait| wait.end.event));
     let mut verification = Verification::default();
     for report in &reports {
         if let Some(reported) = report.events
@@ -192,6 +245,15 @@ pub fn verify_report(
             },
         });
         verification.races.extend(checked);
+        let checked = report.deadlocks.iter().map(|deadlock| CheckedDeadlock {
+            engine: engine.clone(),
+            circle: deadlock.circle(),
+            verdict: match stop.due() {
+                None => judge_deadlock(deadlock, trace, &held, &threads, &witnesses),
+                Some(why) => Verdict::NotChecked(why),
+            },
+        });
+        verification.deadlocks.extend(checked);
     }
     Ok(verification)
 }
@@ -237,6 +299,140 @@ fn judge(
     match verified {
         Ok(()) => Verdict::Verified,
         Err(reason) => Verdict::Refused(reason),
+    }
+}
+
+impl ReportedDeadlock {
+    fn circle(&self) -> Vec<EventNumber> {
+        self.waits.iter().map(|wait| wait.end.event).collect()
+    }
+}
+
+fn judge_deadlock(
+    deadlock: &ReportedDeadlock,
+    trace: &Execution,
+    held: &HeldLocks,
+    threads: &Threads,
+    witnesses: &Witnesses,
+) -> Verdict {
+    let mut waits = deadlock.waits.iter();
+    if let Some(reason) = waits.find_map(|wait| held.agrees(wait, trace).err()) {
+        return Verdict::Refused(reason);
+    }
+    let Some(then) = &deadlock.witness else {
+        return Verdict::NoWitness;
+    };
+    let witness = match &deadlock.witness_prefix {
+        None => Ok(Witness {
+            then: then.clone(),
+            ..Witness::default()
+        }),
+        Some(prefix) => threads.witness(prefix, then),
+    };
+    let verified = witness.and_then(|witness| {
+        let verified = witnesses.verify_deadlock(&deadlock.circle(), &witness);
+        verified.map_err(Reason::from)
+    });
+    match verified {
+        Ok(()) => Verdict::Verified,
+        Err(reason) => Verdict::Refused(reason),
+    }
+}
+
+/// A lock that a strand has, whether for reading, and the event that took it.
+type Held = (Lock, bool, EventNumber);
+
+/// The locks held before some events, in the order in which they were taken.
+struct HeldLocks(FxHashMap<EventNumber, Vec<Held>>);
+
+impl HeldLocks {
+    /// Those of the events' own strands, in one pass over the trace. A lock that is taken again is held since the first
+    /// time.
+    fn new(trace: &Execution, wanted: impl Iterator<Item = EventNumber>) -> HeldLocks {
+        let wanted: FxHashSet<EventNumber> = wanted.collect();
+        let last = wanted.iter().copied().max().unwrap_or(0);
+        let mut held: FxHashMap<Strand, Vec<(Held, u32)>> = FxHashMap::default();
+        let mut before = FxHashMap::default();
+        let isolation = trace.names.isolation();
+        for (event, number) in trace.events.iter().zip(1..=last) {
+            let own = held.entry(event.strand()).or_default();
+            if wanted.contains(&number) {
+                before.insert(number, own.iter().map(|(held, _)| *held).collect());
+            }
+            let (lock, shared, takes) = match event.op() {
+                Op::Acquire(lock) => (lock, false, true),
+                Op::AcquireShared(lock) => (lock, true, true),
+                Op::IsolatedBegin => (isolation, false, true),
+                Op::Release(lock) => (lock, false, false),
+                Op::ReleaseShared(lock) => (lock, true, false),
+                Op::IsolatedEnd => (isolation, false, false),
+                _ => continue,
+            };
+            let mut known = own.iter().rev();
+            let place = known.position(|((known, how, _), _)| (*known, *how) == (lock, shared));
+            match (place.map(|from_end| own.len() - 1 - from_end), takes) {
+                (Some(place), true) => own[place].1 += 1,
+                (None, true) => own.push(((lock, shared, number), 1)),
+                (Some(place), false) => {
+                    own[place].1 -= 1;
+                    if own[place].1 == 0 {
+                        own.remove(place);
+                    }
+                }
+                (None, false) => {}
+            }
+        }
+        HeldLocks(before)
+    }
+
+    /// Whether what a report says of somebody who waits is what the trace says.
+    fn agrees(&self, wait: &ReportedWait, trace: &Execution) -> Result<(), Reason> {
+        let (end, names) = (&wait.end, &trace.names);
+        let number = end.event;
+        let event = trace.event(number).ok_or(Reason::NoSuchEvent {
+            event: number,
+            events: trace.events.len() as u64,
+        })?;
+        let (lock, shared, joins) = match event.op() {
+            Op::Acquire(lock) => (Some(lock), false, None),
+            Op::AcquireShared(lock) => (Some(lock), true, None),
+            Op::IsolatedBegin => (Some(names.isolation()), false, None),
+            Op::Join(child) => (None, false, Some(child)),
+            _ => return Err(Reason::NotAWait(number)),
+        };
+        let lock = lock.map_or(Cow::Borrowed("none"), |lock| names.lock(lock));
+        let joins = joins.map_or(Cow::Borrowed("none"), |child| names.strand(child));
+        agree(
+            end,
+            "the thread",
+            &end.thread,
+            &names.strand(event.strand()),
+        )?;
+        agree(end, "the place", &end.loc, &names.site(event.site()))?;
+        agree(end, "the lock", &wait.lock, &lock)?;
+        agree(end, "the thread that it joins", &wait.joins, &joins)?;
+        let how = |shared: bool| if shared { "for reading" } else { "alone" };
+        let reported = wait.shared.map(|shared| how(shared).to_string());
+        agree(end, "the way to take it", &reported, how(shared))?;
+        let list = |locks: Vec<String>| locks.join(", ");
+        let reported = wait.holds.iter().map(|held| {
+            let loc = held.loc.as_deref().unwrap_or("?");
+            let shared = held.shared.unwrap_or_default();
+            format!("{} {} at {loc}", held.lock, how(shared))
+        });
+        let held = self.0.get(&number).into_iter().flatten();
+        let held = held.map(|(lock, shared, taken)| {
+            let taken = trace.event(*taken).map(|event| names.site(event.site()));
+            let loc = taken.unwrap_or(Cow::Borrowed("?"));
+            format!("{} {} at {loc}", names.lock(*lock), how(*shared))
+        });
+        let reported = Some(list(reported.collect()));
+        agree(
+            end,
+            "the list of locks held",
+            &reported,
+            &list(held.collect()),
+        )
     }
 }
 

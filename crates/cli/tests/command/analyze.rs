@@ -885,3 +885,116 @@ fn variables_that_race_are_listed_also_where_one_race_stands_for_several() {
     let text = stdout(&deadheat_on(&["analyze", "-"], "A|w(x)|1\nB|w(x)|2\n"));
     assert!(!text.contains("variables that race"), "{text}");
 }
+
+const LOCK_ORDER: &str = "examples/traces/lock-order.std";
+
+#[test]
+fn a_deadlock_is_shown_with_what_each_thread_holds_and_the_order_that_leads_there() {
+    let output = deadheat(&["analyze", LOCK_ORDER]);
+    let text = stdout(&output);
+    let chain = "deadlock 1: clerk and worker can wait for each other forever\n  \
+                 worker holds `gate` (worker.c:11), `accounts` (worker.c:20), wants `journal` (worker.c:21)\n  \
+                 clerk holds `journal` (clerk.c:31), wants `accounts` (clerk.c:32)\n  \
+                 it can happen after this order of 15 events, which has been checked:\n";
+    assert!(text.starts_with(chain), "{text}");
+    assert!(text.contains("acq(journal)  waits\n"), "{text}");
+    assert!(text.contains("\nm2: no race, 1 deadlock; "), "{text}");
+    assert!(
+        text.ends_with("; the deadlock shown can happen\n"),
+        "{text}"
+    );
+    assert!(!text.contains("index` "), "{text}");
+}
+
+#[test]
+fn a_deadlock_counts_unless_it_is_not_asked_for() {
+    assert_eq!(status(&["analyze", LOCK_ORDER]), Some(1));
+    assert_eq!(
+        status(&["analyze", "--fail-on", "race", LOCK_ORDER]),
+        Some(0)
+    );
+    assert_eq!(
+        status(&["analyze", "--fail-on", "deadlock", LOCK_ORDER]),
+        Some(1)
+    );
+    assert_eq!(status(&["analyze", "--no-deadlocks", LOCK_ORDER]), Some(0));
+    assert_eq!(status(&["analyze", "--engine", "hb", LOCK_ORDER]), Some(0));
+    assert_eq!(status(&["analyze", "--engine", "all", LOCK_ORDER]), Some(1));
+    let without = report(&["--no-deadlocks", LOCK_ORDER]);
+    assert_eq!(without.get("deadlocks"), None);
+    assert_eq!(
+        report(&["--engine", "hb", LOCK_ORDER]).get("deadlocks"),
+        None
+    );
+}
+
+#[test]
+fn a_deadlock_in_json_is_verified_and_can_be_left_out_by_a_baseline() {
+    let (_folder, path) = folder();
+    let file = path.join("report.json");
+    let file = file.to_str().unwrap();
+    deadheat(&["analyze", &format!("--json={file}"), LOCK_ORDER]);
+    let found = report(&[LOCK_ORDER]);
+    let waits = json!([
+        {"thread": "worker", "event": 9, "loc": "worker.c:21", "lock": "journal", "shared": false, "holds": [
+            {"lock": "gate", "loc": "worker.c:11", "shared": false},
+            {"lock": "accounts", "loc": "worker.c:20", "shared": false},
+        ]},
+        {"thread": "clerk", "event": 20, "loc": "clerk.c:32", "lock": "accounts", "shared": false, "holds": [
+            {"lock": "journal", "loc": "clerk.c:31", "shared": false},
+        ]},
+    ]);
+    let deadlock = &found["deadlocks"][0];
+    assert_eq!(deadlock["waits"], waits);
+    assert_eq!(deadlock["verified"], json!(true));
+    assert_eq!(found["deadlocks_complete"], json!(true));
+    assert_eq!(found["undecided_deadlocks"], json!([]));
+    let verified = deadheat(&["verify", file, LOCK_ORDER]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+    assert!(stdout(&verified).ends_with(": 1 deadlock, verified\n"));
+    let forged = fs::read_to_string(file).unwrap();
+    let forged = trace_of(
+        &path,
+        "forged.json",
+        &forged.replace("worker.c:20", "worker.c:12"),
+    );
+    assert_eq!(status(&["verify", &forged, LOCK_ORDER]), Some(1));
+    let known = deadheat(&["analyze", "--baseline", file, LOCK_ORDER]);
+    assert_eq!(known.status.code(), Some(0), "{}", stdout(&known));
+}
+
+/// What it says in SARIF: where the first one waits, and the order as a code flow.
+#[test]
+fn a_deadlock_is_a_result_in_sarif() {
+    let output = deadheat(&["analyze", "--sarif", LOCK_ORDER]);
+    let sarif: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0]["ruleId"], json!("deadlock"));
+    assert_eq!(results[0]["relatedLocations"].as_array().unwrap().len(), 2);
+    let flow = &results[0]["codeFlows"][0]["threadFlows"];
+    assert_eq!(flow.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn source_lines_show_where_locks_are_taken_and_wanted() {
+    let (_folder, path) = folder();
+    let source = "lock(&a);\nlock(&b);\n\nlock(&b);\nlock(&a);\n";
+    let source = trace_of(&path, "locks.c", source);
+    let trace = format!(
+        "T1|acq(a)|{source}:1\nT1|acq(b)|{source}:2\nT1|rel(b)|{source}:2\nT1|rel(a)|{source}:2\n\
+         T2|acq(b)|{source}:4\nT2|acq(a)|{source}:5\nT2|rel(a)|{source}:5\nT2|rel(b)|{source}:5\n"
+    );
+    let text = stdout(&deadheat(&[
+        "analyze",
+        &trace_of(&path, "locks.std", &trace),
+    ]));
+    for label in [
+        "T1 takes `a`",
+        "T1 wants `b`",
+        "T2 takes `b`",
+        "T2 wants `a`",
+    ] {
+        assert!(text.contains(&format!("^ {label}\n")), "{label}: {text}");
+    }
+}

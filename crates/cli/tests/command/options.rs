@@ -187,7 +187,7 @@ fn fail_on_offers_what_the_command_can_find() {
             &["examples/lost-update.tp"][..],
             "race, deadlock, error, incomplete",
         ),
-        ("analyze", &[trace], "race, incomplete"),
+        ("analyze", &[trace], "race, deadlock, incomplete"),
         ("explain", &[trace], "race, incomplete"),
         ("verify", &["-", trace], "refused, unproven, incomplete"),
     ] {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{AccessCause, Act, Finding, Place, Rule, Side, SourceLines, Variable};
-use crate::{AccessKind, Location, Names, Race, RacingAccess, Site, SiteKind, Strand};
+use super::{AccessCause, Act, Finding, HeldLock, Place, Rule, Side, SourceLines, Variable};
+use crate::{
+    AccessKind, Deadlock, Location, Names, Op, Race, RacingAccess, Site, SiteKind, Strand,
+};
 
 /// How many characters a task's name may have before it is shortened.
 const MAX_NAME: usize = 60;
@@ -46,6 +48,37 @@ impl<'t> Describer<'t> {
         };
         let mut finding = Finding::new(rule, engine, variable, sides);
         finding.count = race.count;
+        finding.identified(self.lines)
+    }
+
+    /// A deadlock that some reordering of the execution's events ends in, or may end in.
+    pub fn deadlock(&mut self, engine: &'static str, deadlock: &Deadlock) -> Finding {
+        let names = self.names;
+        let sides = deadlock.waits.iter().map(|wait| {
+            let want = |lock, exclusive| Act::Want {
+                lock: names.lock(lock).into(),
+                exclusive,
+            };
+            let act = match wait.op {
+                Op::Acquire(lock) => want(lock, true),
+                Op::AcquireShared(lock) => want(lock, false),
+                Op::Join(child) => Act::Join(self.strand(child)),
+                _ => want(names.isolation(), true),
+            };
+            let held = wait.holds.iter().map(|held| HeldLock {
+                name: names.lock(held.lock).into_owned(),
+                exclusive: !held.shared,
+                taken: Some(self.place(held.site)),
+            });
+            let locks: Vec<HeldLock> = held.collect();
+            let (thread, place) = (self.strand(wait.strand), self.place(wait.site));
+            let mut side = Side::new(act, thread, place);
+            (side.event, side.locks) = (wait.event, locks.into());
+            side
+        });
+        let sides: Vec<Side> = sides.collect();
+        let mut finding = Finding::new(Rule::Deadlock, engine, Variable::named(""), sides);
+        finding.count = finding.sides.len() as u64;
         finding.identified(self.lines)
     }
 

@@ -109,6 +109,15 @@ pub enum Act {
     },
     /// Waits, for this.
     Wait(Arc<str>),
+    /// Wants a lock that another one has; for reading, unless it wants it alone.
+    Want {
+        /// Its name.
+        lock: Arc<str>,
+        /// Whether it wants it alone.
+        exclusive: bool,
+    },
+    /// Waits for the end of this thread.
+    Join(Arc<str>),
     /// Fails, with this message.
     Fail(Arc<str>),
     /// Has set the promise that is set again.
@@ -141,6 +150,8 @@ pub struct HeldLock {
     pub name: String,
     /// Held for writing, that is alone.
     pub exclusive: bool,
+    /// Where it was taken, if that is known.
+    pub taken: Option<Arc<Place>>,
 }
 
 impl HeldLock {
@@ -159,6 +170,7 @@ impl HeldLock {
         HeldLock {
             name: own.map_or(name, |(own, _)| own).to_string(),
             exclusive,
+            taken: None,
         }
     }
 }

@@ -147,7 +147,7 @@ struct RacingReadJson<'f> {
 
 impl FindingJson<'_> {
     /// A witness event by event, if it is short and as long as all that are have room together.
-    fn witness<M: SerializeMap>(
+    pub(super) fn witness<M: SerializeMap>(
         &self,
         order: &dyn Reordering,
         map: &mut M,
@@ -262,7 +262,7 @@ impl Serialize for SideJson<'_> {
 }
 
 #[derive(Serialize)]
-struct FrameJson<'f> {
+pub(super) struct FrameJson<'f> {
     function: &'f Option<String>,
     file: &'f Option<String>,
     line: Option<u32>,
@@ -273,7 +273,7 @@ struct FrameJson<'f> {
     module: Option<String>,
 }
 
-fn stack<F: AsRef<Frame>>(calls: &[F]) -> Vec<FrameJson<'_>> {
+pub(super) fn stack<F: AsRef<Frame>>(calls: &[F]) -> Vec<FrameJson<'_>> {
     calls
         .iter()
         .map(AsRef::as_ref)

@@ -4,7 +4,7 @@ mod finding;
 mod program;
 
 pub(crate) use finding::{FindingJson, FindingsJson, Room, bug_numbers};
-pub(crate) use program::{DeadlockJson, FailureJson};
+pub(crate) use program::{DeadlockJson, DeadlocksJson, FailureJson};
 
 use std::io::{self, Write};
 

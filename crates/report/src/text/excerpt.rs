@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use annotate_snippets::{AnnotationKind, Group, Snippet};
 use deadheat_model::Finding;
-use deadheat_model::finding::{Place, stable_name};
+use deadheat_model::finding::{Act, Place, stable_name};
 
 use crate::sources::{SourceFile, Sources};
 use crate::words;
@@ -60,14 +60,39 @@ impl Mark {
             let Some(mark) = Mark::new(sources, &side.place, variable, words::label(side)) else {
                 continue;
             };
-            let same = |known: &&mut Mark| known.path == mark.path && known.span == mark.span;
-            match marks.iter_mut().find(same) {
-                Some(known) if known.label == mark.label => {}
-                Some(known) => known.label = format!("{}, {}", known.label, mark.label),
-                None => marks.push(mark),
-            }
+            mark.add_to(&mut marks);
         }
         marks
+    }
+
+    /// Where each strand of a deadlock took what it has, and where it waits.
+    pub fn of_circle(sources: &Sources, deadlock: &Finding) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = Vec::new();
+        for side in &deadlock.sides {
+            for held in side.locks.iter() {
+                let label = format!("{} takes `{}`", words::name(side), held.name);
+                let taken = held.taken.as_ref();
+                let mark = taken.and_then(|at| Mark::new(sources, at, &held.name, label));
+                mark.into_iter().for_each(|mark| mark.add_to(&mut marks));
+            }
+            let name = match &side.act {
+                Act::Want { lock, .. } => lock,
+                _ => "",
+            };
+            let mark = Mark::new(sources, &side.place, name, words::wants(side));
+            mark.into_iter().for_each(|mark| mark.add_to(&mut marks));
+        }
+        marks
+    }
+
+    /// Adds it to others: what is said of one piece is said together.
+    fn add_to(self, marks: &mut Vec<Mark>) {
+        let same = |known: &&mut Mark| known.path == self.path && known.span == self.span;
+        match marks.iter_mut().find(same) {
+            Some(known) if known.label == self.label => {}
+            Some(known) => known.label = format!("{}, {}", known.label, self.label),
+            None => marks.push(self),
+        }
     }
 }
 

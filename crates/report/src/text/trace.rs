@@ -13,7 +13,7 @@ use super::style::{
     BOLD, PLAIN, RED, YELLOW, counted, cut, cut_front, grouped, identity, length, padded, renderer,
     time,
 };
-use crate::analyze::AnalyzeReport;
+use crate::analyze::{AnalyzeReport, PredictedDeadlocks};
 use crate::sources::Sources;
 use crate::words::{self, MAX_NAME, Step};
 
@@ -59,6 +59,7 @@ impl AnalyzeReport {
         if !self.undecided.is_empty() {
             text.push('\n');
         }
+        text += &self.deadlocks_text(sources, most);
         text + &format!(
             "{}{}: {}; {}, {}, {}\n{path}: {}\n",
             self.other_variables(),
@@ -69,6 +70,12 @@ impl AnalyzeReport {
             time(self.seconds),
             self.guarantee()
         )
+    }
+
+    /// The deadlocks as text: `most` in full.
+    pub fn deadlocks_text(&self, sources: &Sources, most: usize) -> String {
+        let deadlocks = self.deadlocks.as_ref();
+        deadlocks.map_or(String::new(), |deadlocks| circles(deadlocks, sources, most))
     }
 
     /// The variables that race, where a race stands for others at the same places.
@@ -101,6 +108,10 @@ impl AnalyzeReport {
                 counted(self.variables, "variable")
             ),
         };
+        if let Some(deadlocks) = self.deadlocks.as_ref().filter(|d| !d.found.is_empty()) {
+            let count = deadlocks.found.len() as u64;
+            let _ = write!(found, ", {}", counted(count, "deadlock"));
+        }
         if !self.undecided.is_empty() {
             let _ = write!(
                 found,
@@ -127,7 +138,7 @@ impl AnalyzeReport {
                 "  it can happen in this order of {}, which has been checked:\n",
                 counted(order.length(), "event")
             );
-            text += &drawn(order);
+            text += &drawn(order, None);
         }
         if race.count > 1 || !self.counts_exact {
             let least = if self.counts_exact { "" } else { "at least " };
@@ -203,17 +214,78 @@ pub(super) fn one_line(finding: &Finding, with_events: bool) -> String {
     format!("{kind} on {variable}: {}", ends.join(", "))
 }
 
-/// The end of a witness, a column for each thread.
-fn drawn(order: &dyn Reordering) -> String {
+/// Deadlocks: those that can happen in full, and a line each for those that may.
+fn circles(deadlocks: &PredictedDeadlocks, sources: &Sources, most: usize) -> String {
+    let mut text = String::new();
+    for (number, deadlock) in (1..).zip(deadlocks.found.iter().take(most)) {
+        text += &format!(
+            "{RED}deadlock {number}{PLAIN}: {BOLD}{}{PLAIN}{}\n",
+            cut(&words::title(deadlock), 2 * MAX_NAME),
+            identity(deadlock)
+        );
+        for side in &deadlock.sides {
+            text += &format!("  {}\n", words::link(side));
+        }
+        let marks = Mark::of_circle(sources, deadlock);
+        if !marks.is_empty() {
+            let group = excerpt::shown(Group::with_level(Level::ERROR), &marks);
+            text += &(renderer().render(&[group]) + "\n");
+        }
+        for note in words::about(deadlock) {
+            text += &format!("  note: {note}\n");
+        }
+        if let Some(order) = deadlock.proof.as_ref().and_then(|proof| proof.reordering()) {
+            text += &format!(
+                "  it can happen after this order of {}, which has been checked:\n",
+                counted(order.length(), "event")
+            );
+            text += &drawn(order, Some(deadlock));
+        }
+        text.push('\n');
+    }
+    let hidden = deadlocks.found.len().saturating_sub(most) as u64;
+    if hidden > 0 {
+        text += &format!(
+            "{} not shown; --max-shown shows more, --json lists all\n\n",
+            counted(hidden, "more deadlock")
+        );
+    }
+    for deadlock in deadlocks.undecided.iter().take(most) {
+        let links: Vec<String> = deadlock.sides.iter().map(words::link).collect();
+        let links = links.join("; ");
+        text += &format!("{YELLOW}undecided{PLAIN}: deadlock: {links}\n");
+    }
+    let hidden = deadlocks.undecided.len().saturating_sub(most) as u64;
+    if hidden > 0 {
+        text += &format!("{} undecided\n", counted(hidden, "more deadlock"));
+    }
+    if !deadlocks.undecided.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The end of a witness, a column for each thread. The last two events are a race; or those of a deadlock wait after it.
+fn drawn(order: &dyn Reordering, deadlock: Option<&Finding>) -> String {
     let end = words::events(order, SHOWN_EVENTS);
     let racing = end.len().saturating_sub(2);
-    let events = end.iter().enumerate().map(|(index, step)| {
-        let mark = if index >= racing { "  <--" } else { "" };
-        (step.strand, cut(&step.action, 30) + mark)
-    });
+    let mut end: Vec<(Step, &str)> = (0..)
+        .zip(end)
+        .map(|(index, step)| match deadlock {
+            None if index >= racing => (step, "  <--"),
+            _ => (step, ""),
+        })
+        .collect();
+    let done = end.len() as u64;
+    let sides = deadlock.iter().flat_map(|deadlock| &deadlock.sides);
+    let waits = sides.filter_map(|side| words::step(order, side.event));
+    end.extend(waits.map(|step| (step, "  waits")));
+    let events = end
+        .iter()
+        .map(|(step, mark)| (step.strand, cut(&step.action, 30) + mark));
     let events: Vec<(Strand, String)> = events.collect();
     let mut strands: Vec<(Strand, &str)> = Vec::new();
-    for Step { strand, thread, .. } in &end {
+    for (Step { strand, thread, .. }, _) in &end {
         strands.push((*strand, thread));
     }
     strands.sort_unstable();
@@ -223,7 +295,7 @@ fn drawn(order: &dyn Reordering) -> String {
         place.unwrap_or_default()
     };
     let mut text = String::new();
-    let left_out = order.length().saturating_sub(events.len() as u64);
+    let left_out = order.length().saturating_sub(done);
     let before = format!("      … ({} before these)\n", counted(left_out, "event"));
     if strands.len() > MAX_COLUMNS {
         if left_out > 0 {

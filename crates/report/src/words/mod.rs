@@ -12,7 +12,7 @@ mod waits;
 pub use guarantee::unchecked;
 pub(crate) use notes::{about, notes};
 pub(crate) use openmp::{task, task_in_full, who};
-pub(crate) use order::{Step, events, steps};
+pub(crate) use order::{Step, events, step, steps};
 pub(crate) use remedy::advice;
 pub(crate) use stack::calls;
 pub use stack::show_full_stacks;
@@ -21,7 +21,7 @@ pub(crate) use waits::waits;
 use deadheat_model::finding::{AccessCause, Act, Finding, HeldLock, Rule, Side, Storage, Variable};
 use deadheat_model::{AccessKind, RaceKind};
 
-use crate::text::style::{counted, cut, cut_front, grouped};
+use crate::text::style::{counted, cut, cut_front, grouped, listed};
 
 /// How long a name may be before it is cut.
 pub(crate) const MAX_NAME: usize = 100;
@@ -73,6 +73,11 @@ pub(crate) fn title(finding: &Finding) -> String {
     let Some((first, second)) = finding.pair() else {
         return match finding.sides.first().map(|side| &side.act) {
             Some(Act::Fail(message)) => message.to_string(),
+            Some(Act::Want { .. } | Act::Join(_)) => {
+                let mut who: Vec<String> = finding.sides.iter().map(name).collect();
+                who.sort();
+                format!("{} can wait for each other forever", listed(&who))
+            }
             _ => "nobody can go on".to_string(),
         };
     };
@@ -191,6 +196,7 @@ pub(crate) fn label(side: &Side) -> String {
     let who = who_in_short(side);
     let done = match &side.act {
         Act::Wait(what) => return format!("{who} waits for {what}"),
+        Act::Want { .. } | Act::Join(_) => return wants(side),
         Act::Fail(_) => return format!("in {who}"),
         Act::SetFirst => return "set first here".to_string(),
         Act::Access {
@@ -226,11 +232,49 @@ pub(crate) fn label(side: &Side) -> String {
     format!("{done}{held}{event}")
 }
 
-fn holding(locks: &[HeldLock]) -> Option<String> {
-    let names = locks.iter().map(|lock| match lock.exclusive {
-        true => format!("`{}`", cut(&lock.name, MAX_NAME)),
-        false => format!("`{}` (for reading)", cut(&lock.name, MAX_NAME)),
+/// What a side of a deadlock waits for: `T1 wants `b``.
+pub(crate) fn wants(side: &Side) -> String {
+    let who = who_in_short(side);
+    match &side.act {
+        Act::Want { lock, exclusive } => format!("{who} wants {}", lock_name(lock, *exclusive)),
+        Act::Join(thread) => format!("{who} waits for the end of {}", cut(thread, MAX_THREAD)),
+        _ => label(side),
+    }
+}
+
+/// The same with what it has, and where: `T1 holds `a` (f.c:12), wants `b` (f.c:13)`.
+pub(crate) fn link(side: &Side) -> String {
+    let held = side.locks.iter().map(|lock| {
+        let name = lock_name(&lock.name, lock.exclusive);
+        match &lock.taken {
+            Some(place) => format!("{name} ({})", cut_front(&place.short(), MAX_NAME)),
+            None => name,
+        }
     });
+    let held: Vec<String> = held.collect();
+    let place = cut_front(&side.place.short(), MAX_NAME);
+    let wants = wants(side);
+    match held.is_empty() {
+        true => format!("{wants} ({place})"),
+        false => {
+            let who = who_in_short(side);
+            let wants = wants.strip_prefix(&*who).unwrap_or(&wants);
+            format!("{who} holds {},{wants} ({place})", held.join(", "))
+        }
+    }
+}
+
+fn lock_name(name: &str, exclusive: bool) -> String {
+    match exclusive {
+        true => format!("`{}`", cut(name, MAX_NAME)),
+        false => format!("`{}` (for reading)", cut(name, MAX_NAME)),
+    }
+}
+
+fn holding(locks: &[HeldLock]) -> Option<String> {
+    let names = locks
+        .iter()
+        .map(|lock| lock_name(&lock.name, lock.exclusive));
     let names: Vec<String> = names.collect();
     (!names.is_empty()).then(|| names.join(", "))
 }

@@ -1,7 +1,7 @@
 //! The end of an order of events, as steps.
 
-use deadheat_model::Strand;
 use deadheat_model::finding::{Place, Reordering, short_name};
+use deadheat_model::{EventNumber, Strand};
 
 use super::MAX_NAME;
 use crate::text::style::cut;
@@ -24,18 +24,22 @@ pub(crate) struct Step {
 
 /// The last events of an order, each a step.
 pub(crate) fn events(order: &dyn Reordering, most: usize) -> Vec<Step> {
-    let trace = order.execution();
     let end = order.end(most);
-    let step = |number: &u64| {
-        let event = trace.event(*number)?;
-        Some(Step {
-            strand: event.strand(),
-            thread: short_name(&trace.names.strand(event.strand())),
-            action: cut(&trace.names.action(event.op()).to_string(), MAX_NAME),
-            place: Place::parse(&trace.names.site(event.site())),
-        })
-    };
-    end.iter().filter_map(step).collect()
+    end.into_iter()
+        .filter_map(|number| step(order, number))
+        .collect()
+}
+
+/// An event of the execution that is put in order, whether the order has it or not.
+pub(crate) fn step(order: &dyn Reordering, number: EventNumber) -> Option<Step> {
+    let trace = order.execution();
+    let event = trace.event(number)?;
+    Some(Step {
+        strand: event.strand(),
+        thread: short_name(&trace.names.strand(event.strand())),
+        action: cut(&trace.names.action(event.op()).to_string(), MAX_NAME),
+        place: Place::parse(&trace.names.site(event.site())),
+    })
 }
 
 /// The last steps of an order, and how many events come before them. Events of one thread on one line that nothing comes

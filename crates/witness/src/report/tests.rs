@@ -288,3 +288,75 @@ fn no_damage_to_a_report_makes_it_panic_or_another_race_true() {
     }
     assert!(read > 100, "{read}");
 }
+
+const CROSSED: &str = "T1 acq(a); T1 acq(b); T1 rel(b); T1 rel(a);
+    T2 racq(b); T2 acq(a); T2 rel(a); T2 rrel(b)";
+
+/// What the command prints for two threads that take locks in other orders.
+fn circle() -> Value {
+    json!({
+        "engine": "m2", "events": 8, "threads": 2, "races": [],
+        "deadlocks": [{
+            "waits": [
+                {"thread": "T1", "event": 2, "loc": "2", "lock": "b", "shared": false,
+                 "holds": [{"lock": "a", "loc": "1", "shared": false}]},
+                {"thread": "T2", "event": 6, "loc": "6", "lock": "a", "shared": false,
+                 "holds": [{"lock": "b", "loc": "5", "shared": true}]},
+            ],
+            "witness": [1, 5], "verified": true, "status": "predicted"
+        }],
+    })
+}
+
+/// What becomes of that report, with one value exchanged.
+fn verdict_with(pointer: &str, value: Value) -> Verdict {
+    let mut report = circle();
+    *report.pointer_mut(pointer).unwrap() = value;
+    let mut verification = verify(&report.to_string(), &trace(CROSSED)).unwrap();
+    let deadlock = verification.deadlocks.pop().unwrap();
+    if deadlock.verdict == Verdict::Verified {
+        assert_eq!(deadlock.circle, [2, 6]);
+    }
+    deadlock.verdict
+}
+
+#[test]
+fn a_deadlock_is_what_the_trace_says_and_its_witness_leads_to_it() {
+    assert_eq!(verdict_with("/engine", json!("m2")), Verdict::Verified);
+    let wrong = [
+        ("/deadlocks/0/witness", json!([1])),
+        ("/deadlocks/0/witness", json!([5, 6, 7, 8, 1])),
+        ("/deadlocks/0/waits/0/event", json!(1)),
+        ("/deadlocks/0/waits/0/event", json!(3)),
+        ("/deadlocks/0/waits/0/event", json!(99)),
+        ("/deadlocks/0/waits/0/thread", json!("T2")),
+        ("/deadlocks/0/waits/0/loc", json!("3")),
+        ("/deadlocks/0/waits/0/lock", json!("a")),
+        ("/deadlocks/0/waits/0/shared", json!(true)),
+        ("/deadlocks/0/waits/0/holds", json!([])),
+        ("/deadlocks/0/waits/0/holds/0/lock", json!("b")),
+        ("/deadlocks/0/waits/0/holds/0/loc", json!("2")),
+        ("/deadlocks/0/waits/1/holds/0/shared", json!(false)),
+    ];
+    for (pointer, value) in wrong {
+        let verdict = verdict_with(pointer, value.clone());
+        assert!(
+            matches!(verdict, Verdict::Refused(_)),
+            "{pointer} {value}: {verdict}"
+        );
+    }
+    let none = verdict_with("/deadlocks/0/witness", Value::Null);
+    assert_eq!(none, Verdict::NoWitness);
+}
+
+#[test]
+fn a_deadlock_may_begin_with_a_part_of_the_trace_in_its_order() {
+    let mut report = circle();
+    let deadlock = report["deadlocks"][0].as_object_mut().unwrap();
+    deadlock.insert("witness".to_string(), json!([5]));
+    let prefix = json!({"before": 5, "upto": {"T1": 1}});
+    deadlock.insert("witness_prefix".to_string(), prefix);
+    let verification = verify(&report.to_string(), &trace(CROSSED)).unwrap();
+    assert!(verification.all_verified());
+    assert_eq!(verification.deadlocks.len(), 1);
+}

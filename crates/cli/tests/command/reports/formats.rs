@@ -53,6 +53,7 @@ fn commands(folder: &Folder) -> Vec<Vec<String>> {
         "check examples/promise-never-set.tp".to_string(),
         "analyze examples/traces/m2-fig1b.std".to_string(),
         "analyze --engine all examples/traces/m2-fig1b.std".to_string(),
+        "analyze examples/traces/lock-order.std".to_string(),
         format!("analyze --engine all {recorded}"),
         format!("explain {recorded}"),
         "explain examples/traces/m2-fig2.std".to_string(),

@@ -4,7 +4,7 @@ use deadheat_model::StopReason;
 use deadheat_offline::threads::hb;
 use deadheat_offline::{Worth, m2};
 
-use crate::analyze::AnalyzeReport;
+use crate::analyze::{AnalyzeReport, PredictedDeadlocks};
 use crate::text::style::{counted, grouped};
 
 /// What an engine's findings prove.
@@ -13,7 +13,38 @@ pub(crate) fn of_trace(report: &AnalyzeReport) -> String {
     for limit in &report.limits {
         super::add(&mut sentence, super::clause(limit));
     }
+    if let Some(deadlocks) = &report.deadlocks {
+        for clause in of_deadlocks(deadlocks, report.searched) {
+            super::add(&mut sentence, clause);
+        }
+    }
     sentence + &report.left_out.sentence()
+}
+
+/// What is known of deadlocks. That there are none is not said.
+fn of_deadlocks(deadlocks: &PredictedDeadlocks, searched: bool) -> Vec<String> {
+    let mut clauses = Vec::new();
+    match deadlocks.found.len() {
+        0 => {}
+        1 => clauses.push("the deadlock shown can happen".to_string()),
+        _ => clauses.push("every deadlock shown can happen".to_string()),
+    }
+    let undecided = deadlocks.undecided.len() as u64;
+    if undecided > 0 {
+        let more = match searched {
+            true => "",
+            false => " (--complete searches for them exactly)",
+        };
+        let count = counted(undecided, "deadlock");
+        clauses.push(format!("{count} could not be decided{more}"));
+    }
+    if let Some(why) = deadlocks.stopped.as_ref().filter(|_| undecided == 0) {
+        clauses.push(format!("the search for deadlocks was stopped ({why})"));
+    } else if !deadlocks.all_listed {
+        clauses
+            .push("there are more circles of locks than were looked at for deadlocks".to_string());
+    }
+    clauses
 }
 
 fn promise(report: &AnalyzeReport) -> String {
