@@ -173,7 +173,8 @@ impl Loop {
 
     /// Of each array, by which statements different strands use an element of which one writes: the definition.
     fn races(&self) -> BTreeMap<usize, BTreeSet<[usize; 2]>> {
-        let mut uses: BTreeMap<(usize, i64), Vec<(i64, usize, bool)>> = BTreeMap::new();
+        // By array and element: the strand, the statement, whether it writes.
+        let mut uses: BTreeMap<_, Vec<(i64, usize, bool)>> = BTreeMap::new();
         for outer in 0..self.outer {
             let i = self.step
                 * if self.downwards {
