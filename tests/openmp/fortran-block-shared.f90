@@ -1,6 +1,6 @@
 ! A variable of the program is used in each iteration.
-! expect: race on square, lines 10 and 10
-! expect: race on square, lines 10 and 11
+! expect: race on square, lines 12 and 12
+! expect: race on square, lines 12 and 13
 ! options: -O0
 program blocks
   implicit none

@@ -1,6 +1,6 @@
 ! Procedures hand each other a value in a common block that all threads share.
-! expect: race on *, lines 8 and 8
-! expect: race on *, lines 8 and 15
+! expect: race on *, lines 10 and 10
+! expect: race on *, lines 10 and 17
 ! options: -O0
 subroutine put(value)
   implicit none

@@ -357,7 +357,12 @@ fn judge(
         report.deadlocks = circles;
         analysis.reports.push(report);
     }
-    if options.stop.due().is_none() {
+    // A stop that comes after everything was judged changes nothing of what is said.
+    let is_cut = analysis
+        .reports
+        .iter()
+        .any(|report| report.stopped.is_some());
+    if !is_cut || options.stop.due().is_none() {
         add_circumstances(recording, survey.names, &mut analysis)?;
     }
     Ok(analysis)

@@ -49,7 +49,7 @@ fn races_found_before_the_search_was_stopped_are_kept_and_verified() {
     let guarantee = report.guarantee();
     assert!(
         guarantee.starts_with("every race shown can happen")
-            && guarantee.ends_with("m2 was stopped before everything was tried (interrupted)"),
+            && guarantee.contains("m2 was stopped before everything was tried (interrupted)"),
         "{guarantee}"
     );
 }

@@ -336,6 +336,8 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
     const SCEV *all[] = {pieces->begin, pieces->size, pieces->count, pieces->step};
     if (!all_of(all, [&](const SCEV *one) { return expander.isSafeToExpandAt(one, end); }))
       return false;
+    if (pieces->size != scev(1) || pieces->count != scev(2))
+      setOfLoop(mark);
     for (auto [argument, one] : enumerate(all))
       mark.setArgOperand(argument, expander.expandCodeFor(one, mark.getArgOperand(argument)->getType(), end));
     mark.moveBefore(end);

@@ -29,6 +29,9 @@ class Lower : public PassInfoMixin<Lower> {
     } else if (size != 0 && size <= 16 && isPowerOf2_64(size)) {
       const char *names[] = {"__tsan_read", "__tsan_write", "__tsan_read_write"};
       builder.CreateCall(hook(names[kind] + Twine(size), {pointer}), {place});
+    } else if (isOnePiece(mark) && !isOfLoop(mark) && kind != Update) {
+      StringRef name = kind == Read ? "__tsan_read_range" : "__tsan_write_range";
+      builder.CreateCall(hook(name, {pointer, builder.getInt64Ty()}), {place, markedBytes(mark)});
     } else {
       Type *number = builder.getInt64Ty();
       SmallVector<Value *> values = {place, markedBytes(mark)};

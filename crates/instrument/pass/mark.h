@@ -119,6 +119,10 @@ inline uint64_t markedSize(CallInst &mark) {
   return size && isOnePiece(mark) ? size->getZExtValue() : 0;
 }
 
+// It stands for several accesses of a loop.
+inline bool isOfLoop(const CallInst &mark) { return mark.hasMetadata("deadheat.loop"); }
+inline void setOfLoop(CallInst &mark) { mark.setMetadata("deadheat.loop", MDNode::get(mark.getContext(), {})); }
+
 inline CallInst *placeMark(IRBuilderBase &builder, Value *where, Value *size, Kind kind) {
   Module &module = *builder.GetInsertBlock()->getModule();
   size = builder.CreateZExtOrTrunc(size, builder.getInt64Ty());

@@ -368,9 +368,10 @@ enum { N = 20000 };
 static int cells[2][N];
 static void *fill(void *argument) {
   int *mine = cells[(long)argument];
-  // Where they lie is not known before the loop begins.
-  for (int i = 0; i < N; i++) mine[i & 32767] = i;
-  for (int i = N - 1; i > 0; i -= 3) mine[i & 32767] = mine[i / 2 & 32767] + 1;
+  // Which they are is not known before the loop begins.
+  long all = (long)argument | 32767;
+  for (int i = 0; i < N; i++) mine[i & all] = i;
+  for (int i = N - 1; i > 0; i -= 3) mine[i & all] = mine[i / 2 & all] + 1;
   return 0;
 }
 int main(void) {

@@ -61,7 +61,7 @@ pub fn cause(number: u32) -> AccessCause {
         AccessCause::LockTaken,
         AccessCause::LockDestroyed,
         AccessCause::LockLife,
-        AccessCause::Loop,
+        AccessCause::Instruction,
     ];
     CAUSES[number as usize & 7]
 }
@@ -162,7 +162,6 @@ mod tests {
                 AccessCause::LockTaken,
                 AccessCause::LockDestroyed,
                 AccessCause::LockLife,
-                AccessCause::Loop,
             ] {
                 let stack = Stack { chain, place };
                 let origin = Origin::new(stack, locks, made_of);

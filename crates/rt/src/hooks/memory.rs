@@ -93,13 +93,42 @@ loops! {
     loop_updates loop_updates_pieces = true true;
 }
 
+/// Whether code that returns to an address has called one of these. Code of libraries calls them by way of a table: it is not known
+/// of that.
+pub fn is_of_loop(pc: usize) -> bool {
+    unsafe extern "C" {
+        fn __deadheat_read_range();
+        fn __deadheat_write_range();
+        fn __deadheat_update_range();
+        fn __deadheat_read_pieces();
+        fn __deadheat_write_pieces();
+        fn __deadheat_update_pieces();
+    }
+    const CALL: u8 = 0xe8;
+    const LENGTH: usize = 5;
+    let hooks = [
+        __deadheat_read_range as *const (),
+        __deadheat_write_range as *const (),
+        __deadheat_update_range as *const (),
+        __deadheat_read_pieces as *const (),
+        __deadheat_write_pieces as *const (),
+        __deadheat_update_pieces as *const (),
+    ];
+    // SAFETY: whoever has made a call can read its own code.
+    unsafe {
+        let call = pc.wrapping_sub(LENGTH) as *const u8;
+        let distance = || (call.add(1) as *const i32).read_unaligned() as isize;
+        *call == CALL && hooks.contains(&(pc.wrapping_add_signed(distance()) as *const ()))
+    }
+}
+
 #[inline]
 fn of_loop(address: usize, size: usize, reads: bool, writes: bool, pc: usize) {
     if reads && (!writes || recording::on()) {
-        range(address, size, READ, AccessCause::Loop, pc);
+        range(address, size, READ, AccessCause::Instruction, pc);
     }
     if writes {
-        range(address, size, WRITE, AccessCause::Loop, pc);
+        range(address, size, WRITE, AccessCause::Instruction, pc);
     }
 }
 

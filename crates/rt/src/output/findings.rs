@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use deadheat_model::finding::AccessCause;
 use deadheat_online::fasttrack::Record;
 use deadheat_order::Step;
 use deadheat_tape::findings::{self as tape, Ending, Json, List, Obstacle, Text};
@@ -10,6 +11,8 @@ use deadheat_tape::mailbox::{WAITING, WAITS, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::origin::{Origin, Stack};
+#[cfg(feature = "interpose")]
+use crate::hooks::memory::is_of_loop;
 use crate::openmp::descriptions::{Description, Kind};
 use crate::openmp::{Seen, Tasks, dependences};
 use crate::order::thread::Thread;
@@ -599,7 +602,7 @@ fn access(
         size: record.mask().count_ones().into(),
         write: record.kind().write,
         atomic: record.kind().atomic,
-        cause: origin.cause(),
+        cause: cause(origin),
         stack: origin.stack(),
         locks: List(locks.map(|lock| tape::Lock {
             address: lock >> 1,
@@ -608,6 +611,24 @@ fn access(
         })),
         tasks: List(lineage(record).map(|found| task(found, places))),
     }
+}
+
+/// The cause of an access. That it was one of a loop, its code says.
+#[cfg(feature = "interpose")]
+fn cause(origin: Origin) -> AccessCause {
+    match origin.cause() {
+        AccessCause::Instruction
+            if (origin.stack().addresses().next()).is_some_and(|pc| is_of_loop(pc as usize)) =>
+        {
+            AccessCause::Loop
+        }
+        cause => cause,
+    }
+}
+
+#[cfg(not(feature = "interpose"))]
+fn cause(origin: Origin) -> AccessCause {
+    origin.cause()
 }
 
 /// In a program of OpenMP: the task that made an access, who created that, and so on.
