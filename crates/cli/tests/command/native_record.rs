@@ -366,10 +366,11 @@ fn a_trace_has_every_access_in_its_order() {
 #include <pthread.h>
 enum { N = 20000 };
 static int cells[2][N];
+static volatile long mask = 32767;
 static void *fill(void *argument) {
   int *mine = cells[(long)argument];
-  // Which they are is not known before the loop begins.
-  long all = (long)argument | 32767;
+  // Which elements come is not known before the loop begins.
+  long all = mask;
   for (int i = 0; i < N; i++) mine[i & all] = i;
   for (int i = N - 1; i > 0; i -= 3) mine[i & all] = mine[i / 2 & all] + 1;
   return 0;
@@ -391,7 +392,8 @@ int main(void) {
             let (from, to) = (cell(index / 2), cell(index));
             [format!("r({from})"), format!("w({to})")]
         });
-        let expected: Vec<String> = filled.chain(mixed).collect();
+        let mask = std::iter::once("r(mask)".to_string());
+        let expected: Vec<String> = mask.chain(filled).chain(mixed).collect();
         let deeds = text.lines().filter_map(|line| {
             let (who, rest) = line.split_once('|')?;
             (who == thread).then(|| rest.split_once('|').unwrap().0)

@@ -17,6 +17,7 @@ use crate::openmp::memory::renew;
 use crate::openmp::notes;
 use crate::openmp::strand::{Shared, Strand};
 use crate::openmp::{Seen, is_runtime, see, with_strand};
+use crate::order::sync;
 use crate::order::thread::{enter, local};
 use crate::platform::pauses;
 
@@ -566,6 +567,14 @@ unsafe extern "C" fn end_critical(location: Location, thread: i32, variable: usi
     });
 }
 
+unsafe extern "C" fn unset_lock(lock: usize) {
+    if let Some(entered) = enter() {
+        sync::about_to_unhold(entered.thread(), lock);
+    }
+    // SAFETY: the program's own call.
+    unsafe { real!(omp_unset_lock: fn(usize))(lock) }
+}
+
 /// The strand's `ordered` block ends.
 pub fn end_ordered_block() {
     if let Some(entered) = enter() {
@@ -692,6 +701,7 @@ export! {
     "__kmpc_critical_with_hint" plain => begin_critical_with_hint;
     "__kmpc_end_critical" plain => end_critical;
     "__kmpc_end_ordered" plain => end_ordered;
+    "omp_unset_lock" plain => unset_lock;
     "__kmpc_doacross_init" plain => doacross_init;
     "__kmpc_doacross_post" plain => doacross_post;
     "__kmpc_doacross_wait" plain => doacross_wait;

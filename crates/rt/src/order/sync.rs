@@ -491,6 +491,17 @@ pub fn note_only(thread: &mut Thread, record: Stamped, address: usize) {
     }
 }
 
+/// A lock of OpenMP is about to be given back. The runtime tells of that when the next one may have it already, which a recording must not
+/// have the other way round.
+pub fn about_to_unhold(thread: &mut Thread, address: usize) {
+    if recording::on()
+        && let Some(index) = thread.held.iter().rposition(|held| held.address == address)
+    {
+        thread.remove_lock(index);
+        note_only(thread, Stamped::Unlock, address);
+    }
+}
+
 /// A lock of OpenMP is given back.
 pub fn unhold_only(thread: &mut Thread, address: usize) {
     if let Some(index) = thread.held.iter().rposition(|held| held.address == address) {
