@@ -13,15 +13,11 @@ inline bool maySynchronise(Instruction &instruction) {
     // What is declared so has no atomic operation that orders, and calls nothing that has.
     return !(call->hasFnAttr(Attribute::NoSync) && call->doesNotThrow() && call->hasFnAttr(Attribute::WillReturn));
   }
-  if (isa<FenceInst>(instruction))
-    return true;
-  return instruction.isAtomic() && (instruction.mayReadOrWriteMemory()) && [&] {
-    if (auto *load = dyn_cast<LoadInst>(&instruction))
-      return isStrongerThanMonotonic(load->getOrdering());
-    if (auto *store = dyn_cast<StoreInst>(&instruction))
-      return isStrongerThanMonotonic(store->getOrdering());
-    return true;
-  }();
+  if (auto *load = dyn_cast<LoadInst>(&instruction))
+    return isStrongerThanMonotonic(load->getOrdering());
+  if (auto *store = dyn_cast<StoreInst>(&instruction))
+    return isStrongerThanMonotonic(store->getOrdering());
+  return isa<FenceInst, AtomicRMWInst, AtomicCmpXchgInst>(instruction);
 }
 
 } // namespace deadheat
