@@ -32,6 +32,7 @@ void __deadheat_loop(int together) { (void)together; }
 void __deadheat_iteration(long number) { (void)number; }
 void __deadheat_iteration_met(long number) { (void)number; }
 void __deadheat_iterations(long first, long count) { (void)first, (void)count; }
+void __deadheat_iterations_judged(long first, long count) { (void)first, (void)count; }
 void __deadheat_lane(long number) { (void)number; }
 void __deadheat_lanes_end(void) {}
 #define MEET(name)                                                                                             \

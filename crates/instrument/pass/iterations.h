@@ -22,6 +22,7 @@ namespace deadheat {
 constexpr StringLiteral IterationName = "__deadheat_iteration";
 constexpr StringLiteral LoopName = "__deadheat_loop";
 constexpr StringLiteral IterationsName = "__deadheat_iterations";
+constexpr StringLiteral JudgedName = "__deadheat_iterations_judged";
 constexpr StringLiteral MeetName = "__deadheat_meet";
 constexpr StringLiteral MeetBackwardsName = "__deadheat_meet_backwards";
 constexpr StringLiteral MetName = "__deadheat_iteration_met";

@@ -198,7 +198,7 @@ class LoopMarks : public PassInfoMixin<LoopMarks> {
       return true;
     IRBuilder<> builder(end);
     builder.SetCurrentDebugLocation(location);
-    builder.CreateCall(Iterations::function(*end->getModule(), IterationsName, {type, type}), {first, iterations});
+    builder.CreateCall(Iterations::function(*end->getModule(), JudgedName, {type, type}), {first, iterations});
     iteration->eraseFromParent();
     return true;
   }

@@ -73,7 +73,12 @@ extern "C" fn iteration(number: u64) {
 
 extern "C" fn iterations(first: u64, count: u64) {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
-    tell(|strand| strand.begin_iterations(first, count));
+    tell(|strand| strand.begin_piece(Kind::Iterations, first, count));
+}
+
+extern "C" fn iterations_judged(first: u64, count: u64) {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    tell(|strand| strand.begin_judged(first, count));
 }
 
 extern "C" fn iteration_met(number: u64) {
@@ -171,6 +176,7 @@ unsafe extern "C" fn set_num_threads(count: c_int) {
 export! {
     "__deadheat_loop" plain => loop_begins;
     "__deadheat_iterations" plain => iterations;
+    "__deadheat_iterations_judged" plain => iterations_judged;
     "__deadheat_iteration_met" plain => iteration_met;
     "__deadheat_meet" plain => do_meet;
     "__deadheat_meet_backwards" plain => do_meet_backwards;

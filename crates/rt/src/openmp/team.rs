@@ -11,11 +11,12 @@
 //! pieces come after what that member has done before and before what it does then, in a `finish` of the member's own. What belongs to the member itself, its stack and its thread-local variables, cannot race
 //! with itself: see [`order`](super::order).
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_order::{FinishPast, Knowledge, Signal, Task};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::descriptions::Kind;
 use super::notes::{self, Name, TaskAction};
@@ -105,6 +106,8 @@ struct Pieces {
     shows: bool,
     shown: Vec<Signal>,
     count: u32,
+    /// How many there had been when it began, in all loops of its place whose iterations are told.
+    told_before: u32,
     /// What the member is outside the present piece.
     aside: Option<Aside>,
 }
@@ -141,6 +144,15 @@ pub enum Handing {
 
 /// How many pieces of a loop are told apart one by one.
 const FEW: u32 = 1 << 12;
+/// The same of iterations that compiled code tells of, each time that a loop is run.
+const FEW_TOLD: u32 = 1 << 16;
+
+/// How many iterations have been told, by the place of their loop. Two places may have one count, and both fewer told apart.
+static TOLD: [AtomicU32; 1024] = [const { AtomicU32::new(0) }; 1024];
+
+fn told_at(stack: Stack) -> &'static AtomicU32 {
+    &TOLD[FxBuildHasher.hash_one((stack.chain, stack.place)) as usize % TOLD.len()]
+}
 
 impl Team {
     /// A strand meets a parallel region.
@@ -308,13 +320,19 @@ impl Strand {
             false => None,
         };
         if let Some(member) = &mut self.member {
+            let are_iterations = handing != Handing::ToAny;
+            let told_before = match are_iterations {
+                true => told_at(stack).load(Ordering::Relaxed),
+                false => 0,
+            };
             member.pieces = Some(Pieces {
                 stack,
                 own,
-                are_iterations: handing != Handing::ToAny,
+                told_before,
+                are_iterations,
                 shows: false,
                 shown: Vec::new(),
-                count: 0,
+                count: told_before,
                 aside: None,
             });
         }
@@ -363,13 +381,24 @@ impl Strand {
         else {
             return;
         };
-        pieces.count += 1;
-        // Very many pieces would fill memory: the later ones are told apart in lots.
+        pieces.count = pieces.count.wrapping_add(1);
+        // Very many pieces would fill memory, and take time: the later ones are told apart in lots.
         let (count, stack) = (pieces.count, pieces.stack);
-        if count > FEW && !count.is_multiple_of((count / FEW).next_power_of_two()) {
-            tasks().see(Seen::ThreadsChoose);
+        let few = match pieces.are_iterations {
+            true => FEW_TOLD,
+            false => FEW,
+        };
+        if count > few && !count.is_multiple_of((count / few).next_power_of_two()) {
+            tasks().see(match pieces.own {
+                Some(_) => Seen::StaticLoops,
+                None => Seen::ThreadsChoose,
+            });
             return;
         }
+        self.hand(kind, stack, first, iterations);
+    }
+
+    fn hand(&mut self, kind: Kind, stack: Stack, first: u64, iterations: u32) {
         self.end_piece();
         if self.has_asked() {
             tasks().see(Seen::ThreadsChoose);
@@ -382,7 +411,10 @@ impl Strand {
     /// An iteration is shown that meets another one, which is shown next or was before: it will be run with all others. Of
     /// several such pairs one comes after the other, as the same iteration may be in both.
     pub fn begin_shown(&mut self, iteration: u64) {
-        self.begin_piece(Kind::Iterations, iteration, 1);
+        let Some(stack) = self.pieces().map(|pieces| pieces.stack) else {
+            return;
+        };
+        self.hand(Kind::Iterations, stack, iteration, 1);
         let Some(pieces) = self.pieces() else { return };
         pieces.shows = pieces.aside.is_some();
         if pieces.shown.len().is_multiple_of(2) {
@@ -390,9 +422,12 @@ impl Strand {
         }
     }
 
-    /// So many iterations begin, of which some may have been shown: those come before.
-    pub fn begin_iterations(&mut self, first: u64, count: u32) {
-        self.begin_piece(Kind::Iterations, first, count);
+    /// So many iterations begin of which it is known whether any two meet: those that do have been shown, and come before.
+    pub fn begin_judged(&mut self, first: u64, count: u32) {
+        let Some(stack) = self.pieces().map(|pieces| pieces.stack) else {
+            return;
+        };
+        self.hand(Kind::Iterations, stack, first, count);
         self.follow_shown();
         if let Some(pieces) = self.pieces() {
             pieces.shown.clear();
@@ -515,9 +550,14 @@ impl Strand {
         self.end_piece();
         if let Some(member) = &mut self.member
             && let Some(pieces) = member.pieces.take()
-            && let Some(own) = pieces.own
         {
-            self.end_own_pieces(own);
+            if pieces.are_iterations {
+                let told = pieces.count.wrapping_sub(pieces.told_before);
+                told_at(pieces.stack).fetch_add(told, Ordering::Relaxed);
+            }
+            if let Some(own) = pieces.own {
+                self.end_own_pieces(own);
+            }
         }
     }
 
