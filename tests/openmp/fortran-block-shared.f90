@@ -1,6 +1,5 @@
 ! A variable of the program is used in each iteration.
-! expect: race on square, lines 12 and 12
-! expect: race on square, lines 12 and 13
+! expect: race on square, lines 11 and 11
 ! options: -O0
 program blocks
   implicit none
