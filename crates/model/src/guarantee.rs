@@ -55,7 +55,7 @@ pub enum Limit {
     ThreadNumbers,
     /// OpenMP: which thread ran what decided what it accessed, or was taken to order it.
     ThreadsChoose,
-    /// OpenMP: of teams of one thread only tasks, iterations and sections were told apart.
+    /// OpenMP: of teams of one thread only tasks and iterations were told apart.
     TeamOfOne,
     /// So many races were only counted.
     OnlyCounted(u64),

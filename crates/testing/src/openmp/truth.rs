@@ -159,7 +159,10 @@ impl Graph {
                             .enumerate()
                             .filter(|(index, _)| owner(*index, bodies.len(), threads) == member);
                         let body: Vec<Statement> = own.flat_map(|(_, body)| body.clone()).collect();
-                        if !body.is_empty() {
+                        // The runtime does not tell of sections that one thread has.
+                        if threads == 1 {
+                            self.body(&body, &mut members[member], &mut ends);
+                        } else if !body.is_empty() {
                             self.handed(&mut members, member, phase, &body, &mut ends);
                         }
                     }

@@ -98,7 +98,7 @@ fn clause(limit: &Limit) -> String {
             "which thread ran which task or iteration was taken as it came".to_string()
         }
         Limit::TeamOfOne => {
-            "of teams of one thread, and where there was one team, only tasks, iterations and sections were told apart".to_string()
+            "of teams of one thread, and where there was one team, only tasks and iterations were told apart".to_string()
         }
         Limit::OnlyCounted(n) => format!("{} more were only counted", grouped(*n)),
         Limit::NotPredicted(why) => {
