@@ -388,7 +388,10 @@ impl Strand {
             true => FEW_TOLD,
             false => FEW,
         };
-        if count > few && !count.is_multiple_of((count / few).next_power_of_two()) {
+        let is_late = count > few && !count.is_multiple_of((count / few).next_power_of_two());
+        // What iterations tell each other by atomic variables would be kept for each of them.
+        let is_much = pieces.are_iterations && tasks().has_seen(Seen::Messages);
+        if is_late || is_much {
             tasks().see(match pieces.own {
                 Some(_) => Seen::StaticLoops,
                 None => Seen::ThreadsChoose,
