@@ -93,10 +93,12 @@ loops! {
     loop_updates loop_updates_pieces = true true;
 }
 
-/// Whether code that returns to an address has called one of these. Code of libraries calls them by way of a table: it is not known
-/// of that.
+/// Whether code of the executable that returns to an address has called one of these. Code of libraries calls them by way of a
+/// table, and may be gone.
 pub fn is_of_loop(pc: usize) -> bool {
     unsafe extern "C" {
+        static __executable_start: u8;
+        static etext: u8;
         fn __deadheat_read_range();
         fn __deadheat_write_range();
         fn __deadheat_update_range();
@@ -114,7 +116,11 @@ pub fn is_of_loop(pc: usize) -> bool {
         __deadheat_write_pieces as *const (),
         __deadheat_update_pieces as *const (),
     ];
-    // SAFETY: whoever has made a call can read its own code.
+    let code = (&raw const __executable_start).addr() + LENGTH..(&raw const etext).addr();
+    if !code.contains(&pc) {
+        return false;
+    }
+    // SAFETY: within the code of the executable, which stays where it is.
     unsafe {
         let call = pc.wrapping_sub(LENGTH) as *const u8;
         let distance = || (call.add(1) as *const i32).read_unaligned() as isize;

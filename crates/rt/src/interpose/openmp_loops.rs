@@ -102,6 +102,10 @@ macro_rules! meetings {
             iterations: i64,
             met: *mut [i64; 2],
         ) -> bool {
+            // A recording has what the program does, once and in its order.
+            if recording::on() {
+                return false;
+            }
             let one = Walk { begin, by, size, count, step };
             let other = Walk {
                 begin: other_begin,
